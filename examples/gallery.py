@@ -25,7 +25,7 @@ from recsys_ndcg.surprise import (
     train_test_split,
 )
 
-WIDTH, HEIGHT = 1180, 1180
+WIDTH, HEIGHT = 1200, 1300
 BROWSERS = ("chromium-headless-shell", "chromium", "google-chrome")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Never
 
@@ -168,7 +169,8 @@ def evaluate_by_plan(  # noqa: PLR0913 - with the options of the command line
     if engine is not None:
         _check_n_items(data, n_items)
         options = {"memory_limit": memory_limit, "per_user": per_user, "n_items": n_items}
-        return engine(data, plan, columns=columns, text=text, **options, progress=progress)
+        report = engine(data, plan, columns=columns, text=text, **options, progress=progress)
+        return replace(report, inputs=_describe_inputs(data, plan, columns, text, n_items))
     if per_user is None:
         return evaluate_in_memory(data, plan, columns, text, n_items)
     from recsys_ndcg.rendering import find_score_writer  # noqa: PLC0415 - rarely needed
@@ -205,7 +207,45 @@ def evaluate_in_memory(
         The data cannot be read, or a measurement cannot be computed.
     """
     lists = read_lists(data, plan, columns, text, n_items)
-    return Report.from_lists(plan.add_background(lists), plan)
+    report = Report.from_lists(plan.add_background(lists), plan)
+    return replace(report, inputs=_describe_inputs(data, plan, columns, text, n_items))
+
+
+def _describe_inputs(
+    data: Any,
+    plan: Plan,
+    columns: Mapping[str, str] | None,
+    text: TextFormat | None,
+    n_items: int | None,
+) -> dict[str, str]:
+    """Return `Report.inputs`: Python for the arguments that are files."""
+    known = {} if plan.background is None else plan.background.paths
+    inputs = {name: repr(path) for name, path in known.items()}
+    is_named = is_pair(data) or (isinstance(data, Mapping) and data.keys() == {"qrels", "run"})
+    tables = [*data.values()] if is_named else [data]
+    if not all(one is None or is_files(one) for one in tables) or data is None:
+        return inputs
+    files = (
+        dict(zip(data, map(_name_files, tables), strict=True)) if is_named else _name_files(data)
+    )
+    options: dict[str, Any] = {"columns": dict(columns)} if columns else {}
+    changed = {"n_items": n_items} if n_items is not None else {}
+    given = {name: repr(value) for name, value in (options | changed).items()}
+    if text is not None and text != type(text)():
+        given["text"] = f"rn.{text!r}"
+    if given.keys() <= {"columns"}:
+        return inputs | given | {"data": repr(files)}
+    read = "from_file" if not is_named else "from_labels" if is_pair(data) else "from_trec"
+    arguments = ", ".join(f"{name}={value}" for name, value in given.items())
+    stars = "**" if is_named else ""
+    return inputs | {"data": f"rn.RankedLists.{read}({stars}{files!r}, {arguments})"}
+
+
+def _name_files(table: Any) -> Any:
+    """Return the name of a file, or of several as a list; None stays."""
+    if table is None or isinstance(table, str | os.PathLike):
+        return table if table is None else os.fspath(table)
+    return [os.fspath(one) for one in table]
 
 
 def read_lists(

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import tomllib
 from collections.abc import Iterable
@@ -21,29 +22,63 @@ def read_terms() -> dict[str, dict[str, Any]]:
 
 
 def meanings_of(headings: Iterable[str]) -> dict[str, str]:
-    """Return the meaning, in one line, of each heading of a table that is a term."""
-    names = _terms_by_column()
-    return {one: read_terms()[names[one]]["short"] for one in headings if one in names}
+    """Return the meaning, in one line, of each heading of a table that is a term.
+
+    Examples
+    --------
+    >>> meanings_of(["SVD", "[90%]"])
+    {'[90%]': 'the 90 % confidence interval of the mean over users'}
+    """
+    found = {one: _find_term(one) for one in headings}
+    return {
+        one: _fit_level(read_terms()[name]["short"], one) for one, name in found.items() if name
+    }
+
+
+def explain(headings: Iterable[str], *, key: bool | None = None) -> dict[str, str]:
+    """Return the meaning of each term among the headings of a table, except plain ones.
+
+    Headings of one term are one key of the result. `key`: only key terms, which are explained below
+    the first table, or only the others.
+    """
+    meanings = meanings_of(headings)
+    shown: dict[str, list[str]] = {}
+    for heading in meanings:
+        name = _find_term(heading)
+        term = read_terms()[name]
+        if not term.get("is_plain") and key in {None, term.get("is_key", False)}:
+            shown.setdefault(name, []).append(heading)
+    return {
+        ", ".join(dict.fromkeys(_SHOWN.sub("", one) for one in each)): meanings[each[0]]
+        for each in shown.values()
+    }
 
 
 def format_legend(headings: Iterable[str], *, key: bool | None = None) -> list[str]:
-    """Return a line for each term among the headings of a table, except plain ones.
-
-    `key`: only key terms, which are explained below the first table, or only the others.
-    """
-    names = _terms_by_column()
-    shown: dict[str, list[str]] = {}
-    for heading in headings:
-        if heading in names and heading not in shown.setdefault(names[heading], []):
-            shown[names[heading]].append(heading)
-    terms = {
-        name: term
-        for name, term in read_terms().items()
-        if not term.get("is_plain") and key in {None, term.get("is_key", False)}
-    }
-    return [f"{', '.join(shown[name])}: {terms[name]['short']}" for name in shown if name in terms]
+    """Return a line for each term among the headings of a table, as `explain`."""
+    return [f"{names}: {meaning}" for names, meaning in explain(headings, key=key).items()]
 
 
+_LEVEL = re.compile(r"\[([\d.]+)%\]")
+_SHOWN = re.compile(r" (\[.*\]|against .*)$")
+#: The level of intervals, the other model, and how a number is computed.
+_ADDITION = re.compile(r" (\[.*\]|\(.*\)|against .*)$")
+
+
+def _find_term(heading: str) -> str:
+    """Return the term of a heading, empty if there is none."""
+    names, plain = _terms_by_column(), _LEVEL.sub("[95%]", heading)
+    tried = (plain, _ADDITION.sub("", plain), plain.replace(" ", "_"))
+    return next((names[one] for one in tried if one in names), "")
+
+
+def _fit_level(meaning: str, heading: str) -> str:
+    """Return a meaning with the level of the intervals of a heading."""
+    found = _LEVEL.search(heading)
+    return meaning.replace("95", found[1]) if found else meaning
+
+
+@cache
 def _terms_by_column() -> dict[str, str]:
     return {
         column: name

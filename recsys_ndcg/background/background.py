@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
@@ -125,6 +126,7 @@ class Background(ReadOnlyArrays):
     is_base_tied: Flags | None = None
     group_of: Positions | None = None
     groups: tuple[Any, ...] = ()
+    paths: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(  # noqa: C901 - five sources, each read if it is given
@@ -187,10 +189,19 @@ class Background(ReadOnlyArrays):
         options["features"] = {
             name: one.reindex(item_codes["features"], len(items)) for name, one in columns.items()
         }
+        given = {"train": train, "catalogue": catalogue, "features": features, "base": base}
+        given["groups"] = groups
+        options["paths"] = {
+            name: os.fspath(one)
+            for name, one in given.items()
+            if isinstance(one, str | os.PathLike)
+        }
         return cls(items, users, **options)
 
     def __eq__(self, other: object) -> bool:
         """Return whether the same is known, so that sums of two processes can be merged."""
+        if isinstance(other, Background):
+            other = replace(other, paths=self.paths)  # where it was read from does not matter
         return are_equal(self, other)
 
     def __hash__(self) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import contextmanager, redirect_stdout, suppress
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -219,7 +220,9 @@ def demo(
 
     reports = map_models(models, train_and_evaluate, progress=True)
     comparison = compare(reports)
-    if page.write(comparison):
+    read = f"sample_ratings(seed={seed})" if ratings is None else f"read_ratings({str(ratings)!r})"
+    code = _DEMO.format(read=read, seed=seed, scale=scale, k=k, threshold=limit)
+    if page.write(replace(comparison, code=code)):
         return
     source = "sample ratings" if ratings is None else f"ratings of {ratings}"
     print_line(
@@ -228,6 +231,35 @@ def demo(
         wrap=True,
     )
     _print_models(comparison, reports)
+
+
+#: The code on the page of the demo.
+_DEMO = """\
+import numpy as np
+import recsys_ndcg as rn
+from recsys_ndcg.datasets import sample_ratings
+from recsys_ndcg.input import read_ratings
+from surprise import SVD, BaselineOnly, Dataset, KNNBaseline, NormalPredictor, Reader
+
+ratings = {read}[["user", "item", "rating"]]
+shuffled = ratings.iloc[np.random.default_rng({seed}).permutation(len(ratings))]
+n_test = len(ratings) // 5
+test = list(shuffled[:n_test].itertuples(index=False, name=None))
+data = Dataset.load_from_df(shuffled[n_test:], Reader(rating_scale={scale}))
+train = data.build_full_trainset()
+similarity = dict(name="pearson_baseline", user_based=False)
+models = dict(
+    SVD=SVD(random_state={seed}),
+    KNNBaseline=KNNBaseline(sim_options=similarity, bsl_options=dict(method="als"), verbose=False),
+    BaselineOnly=BaselineOnly(verbose=False),
+    NormalPredictor=NormalPredictor(),
+)
+predictions = dict()
+for name, model in models.items():
+    np.random.seed({seed})  # NormalPredictor draws from it
+    predictions[name] = model.fit(train).test(test)
+metrics = ["ndcg", "precision", "recall", "rmse"]
+comparison = rn.compare(predictions, metrics=metrics, k={k}, threshold={threshold})"""
 
 
 def _check_ratings(ratings: pd.DataFrame) -> None:

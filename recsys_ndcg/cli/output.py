@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from recsys_ndcg.cli.options import FORMATS, option
+from recsys_ndcg.cli.options import FORMATS, list_changed_options, option
 from recsys_ndcg.cli.sources import is_dash, is_same_file
 from recsys_ndcg.errors import (
     InvalidInputError,
@@ -219,6 +219,8 @@ class PageOptions:
         "Write an HTML page with charts and all users, in one file that works offline. '-' is "
         "standard output."
     )
+    title: str | None = option("Title of the page.")
+    date: str | None = option("Date below the title, such as 2026-05-31.  [default: none]")
 
     def check(self, read: Mapping[str, Path], **written: Path | None) -> None:
         """Raise if the page cannot be written, before anything is evaluated.
@@ -231,6 +233,10 @@ class PageOptions:
             The extra `report` is not installed.
         """
         check_outputs(read, **written, html=self.html)
+        late = list_changed_options(self)
+        if self.html is None and late:
+            msg = f"{late[0]} has no effect without --html."
+            raise InvalidInputError(msg)
         if self.html is not None:
             with require_libraries("jinja2", "altair", "vl_convert", job="A page", extra="report"):
                 return
@@ -243,7 +249,8 @@ class PageOptions:
         if self.html is None:
             return False
         command = shlex.join(["recsys-ndcg", *sys.argv[1:]])
-        _write_bytes(self.html, found.page(command).render("page").encode())
+        page = found.render_page(command, title=self.title, date=self.date)
+        _write_bytes(self.html, page.encode())
         return is_dash(self.html)
 
 

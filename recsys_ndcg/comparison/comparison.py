@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -99,6 +100,8 @@ class Comparison(Renderable):
         Time, memory and scores of each fold run of an experiment.
     code : str, optional
         Python code that makes the same comparison, if it is not a call of `compare`.
+    inputs : mapping of str
+        Python for the arguments of `compare` that are files, except the models.
     progress : bool
         Whether to show a progress bar for tests that take long.
 
@@ -132,6 +135,7 @@ class Comparison(Renderable):
     other_metrics: tuple[str, ...] = ()
     runs_table: pd.DataFrame | None = None
     code: str | None = None
+    inputs: Mapping[str, str] = field(default_factory=dict)
     progress: bool = True
 
     def __post_init__(self) -> None:
@@ -801,6 +805,7 @@ class Comparison(Renderable):
             The file is not a comparison, has a format that this version does not read, or was
             changed.
         """
+        call = f"rn.Comparison.load({os.fspath(path)!r})"
         with Archive.open(path, _FORMAT) as (head, columns):
             registered, labels, segment_of_user = list_metric_names(), head["segments"], None
             measurements = {
@@ -818,6 +823,7 @@ class Comparison(Renderable):
                 {name: _from_file(name, one, columns, measurements) for name, one in models},
                 testing=Testing(**head["testing"]),
                 segment_of_user=segment_of_user,
+                code=f"import recsys_ndcg as rn\n\ncomparison = {call}",
                 other_metrics=tuple(head["other_metrics"]),
                 n_dropped_users=head["left_out"],
                 **{name: head[name] for name in ("baseline", "margin")},

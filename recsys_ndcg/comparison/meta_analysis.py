@@ -55,6 +55,7 @@ _REMARKED = ("threshold", "max_grade", "version")
 _FEW = {2: "Two", 3: "Three", 4: "Four"}  # data sets that are too few, in words
 _MAX_NAMED = 3  # pairs and data sets in a sentence
 _MAX_CHARTS = 4  # pairs with a chart on a page
+_TESTED = ("tested_low", "tested_high")  # intervals of the data sets' own tests
 _COMBINED = ("mean_d_z", "mean_d_z_low", "mean_d_z_high", "prediction_low", "prediction_high")
 _PAIRS_LEAD = (
     "Each pair of models over all data sets: in how many each is significantly better, and the "
@@ -113,7 +114,7 @@ class MetaAnalysis(Renderable):
         is significantly better by the comparison's own corrected test, or None. An interval is NaN
         if no two users' differences differ.
         """
-        return self._differences.copy()
+        return self._differences.drop(columns=[*_TESTED])
 
     @lazy_property
     def _differences(self) -> pd.DataFrame:
@@ -145,6 +146,9 @@ class MetaAnalysis(Renderable):
         if result.is_bounded:
             ends = ends.clip(-1, 1)
         better = np.where(leader > 0, a, np.where(leader < 0, b, None))
+        tested = np.sort(turn * result.sign * np.stack([tests.low, tests.high]), axis=0)
+        if not result.intervals_agree or result.testing.alpha != self.alpha:
+            tested[:] = np.nan
         return pd.DataFrame(
             {
                 "a": a,
@@ -159,6 +163,7 @@ class MetaAnalysis(Renderable):
                 "d_z_low": d_z - d_z_half,
                 "d_z_high": d_z + d_z_half,
                 "better": pd.Series(better, dtype=object),  # text would turn None into NaN
+                **dict(zip(_TESTED, tested, strict=True)),
             }
         )
 
@@ -318,7 +323,7 @@ class MetaAnalysis(Renderable):
             "metric": self.metric,
             "alpha": self.alpha,
             "pairs": to_json_value(self._pairs.astype(object).to_dict("records")),
-            "differences": to_json_value(self._differences.astype(object).to_dict("records")),
+            "differences": to_json_value(self.differences.astype(object).to_dict("records")),
             "verdict": self.verdict,
             "remarks": self.remarks,
             "signatures": {

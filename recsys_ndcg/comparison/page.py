@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import Flags, Floats, Positions
+from recsys_ndcg.arrays import Flags, Positions
 from recsys_ndcg.comparison.document import (
     build_comparison_document,
     build_leaderboard_table,
@@ -23,6 +23,7 @@ from recsys_ndcg.errors import InvalidInputError, quote, suggest
 from recsys_ndcg.input import format_id
 from recsys_ndcg.rendering import (
     Charts,
+    Choice,
     Document,
     Section,
     ShownTable,
@@ -33,6 +34,7 @@ from recsys_ndcg.rendering import (
     shorten,
 )
 from recsys_ndcg.report import (
+    MAX_USERS,
     Report,
     build_audit_table,
     build_chance_section,
@@ -41,8 +43,8 @@ from recsys_ndcg.report import (
     build_signatures_section,
     build_user_lists,
     build_user_section,
-    select_users,
     write_call_arguments,
+    write_inputs,
 )
 from recsys_ndcg.significance import Testing
 
@@ -105,6 +107,8 @@ def plot_metric(comparison: Comparison, kind: str, metric: str, a: str, b: str) 
     if kind == "scatter":
         users = comparison.users.tolist()
         return plot(kind, scores_b, scores_a, b, a, metric, users=users, **options)
+    ends = _find_intervals(result, a).loc[[b]].to_numpy()
+    options["interval"] = tuple(ends[0])
     return plot(kind, difference, b, a, metric, level=level, **options)
 
 
@@ -136,13 +140,12 @@ def plot_trade_off(
     if x == y:
         msg = f"A trade-off needs two metrics, not {x!r} twice. Pass another one: against=."
         raise InvalidInputError(msg)
-    first, second = (
-        _build_interval_table(comparison, metric)
-        .set_index("model")[["mean", "low", "high"]]
-        .add_prefix(axis)
-        for axis, metric in (("x_", x), ("y_", y))
-    )
-    table = first.join(second).reset_index().rename(columns={"x_mean": "x", "y_mean": "y"})
+    results = comparison.by_metric[x], comparison.by_metric[y]
+    (best_x, bars_x), (best_y, bars_y) = map(_find_bars, results)
+    table = pd.DataFrame({"model": results[0].models})
+    for axis, result, bars in (("x", results[0], bars_x), ("y", results[1], bars_y)):
+        table[axis] = result.means()
+        table[[f"{axis}_low", f"{axis}_high"]] = bars.to_numpy()
     if table[["x", "y"]].isna().any(axis=1).all():
         msg = f"No model has a score in both {x} and {y}, so there is nothing to plot."
         raise InvalidInputError(msg)
@@ -150,18 +153,10 @@ def plot_trade_off(
     if chosen is not None:
         values = [comparison.model_scores[name].parameters.get(chosen) for name in table["model"]]
         table["value"] = pd.Series(values, dtype=object)
-    results = comparison.by_metric[x], comparison.by_metric[y]
-    table["front"] = table["model"].map(
-        dict(zip(results[0].models, _find_front(*results), strict=True))
-    )
-    regions = {
-        model: _find_region(*results, model, 1 - comparison.testing.alpha)
-        for model in results[0].models
-    }
-    table["region"] = pd.Series([regions[model] for model in table["model"]], dtype=object)
+    table["front"] = _find_front(*results)
     lower = results[0].sign < 0, results[1].sign < 0
-    level = 1 - comparison.testing.alpha
-    return plot("trade-off", table, x, y, lower_is_better=lower, parameter=chosen, level=level)
+    lines = (best_x, best_y)
+    return plot("trade-off", table, x, y, lower_is_better=lower, parameter=chosen, lines_from=lines)
 
 
 def _find_front(x: MetricComparison, y: MetricComparison) -> Flags:
@@ -178,31 +173,6 @@ def _find_front(x: MetricComparison, y: MetricComparison) -> Flags:
     return np.asarray(~beats.any(axis=0))
 
 
-def _find_region(
-    x: MetricComparison, y: MetricComparison, model: str, level: float
-) -> Floats | None:
-    """Return the corners of the confidence region of a model's two means: an ellipse.
-
-    Of users with both scores; None if they are too few, or a mean has no variance.
-    """
-    scores = np.stack([x.scores_of(model), y.scores_of(model)])
-    both = scores[:, ~np.isnan(scores).any(axis=0)]
-    n_users = both.shape[1]
-    if n_users < 3:
-        return None
-    covariance = np.cov(both) / n_users
-    values, axes = np.linalg.eigh(covariance)
-    if values[0] <= 0:
-        return None
-    from scipy.stats import f  # noqa: PLC0415 - scipy takes longer than pandas
-
-    radius = np.sqrt(2 * (n_users - 1) / (n_users - 2) * f.ppf(level, 2, n_users - 2))
-    angle = np.linspace(0, 2 * np.pi, _CORNERS, endpoint=False)
-    circle = np.stack([np.cos(angle), np.sin(angle)])
-    corners: Floats = both.mean(axis=1) + (axes @ (radius * np.sqrt(values)[:, None] * circle)).T
-    return corners
-
-
 def _build_interval_table(comparison: Comparison, metric: str) -> pd.DataFrame:
     board = comparison.leaderboards[metric].reset_index()
     return board.rename(columns={"ci_low": "low", "ci_high": "high"})
@@ -217,10 +187,13 @@ def _find_bars(result: MetricComparison) -> tuple[str, pd.DataFrame]:
     best = next(name for name in ordered if name != CHANCE)
     if result.testing.family == "baseline":  # other differences are not tested
         best = result.baseline
-    ends = compare_with_model(result, best)[["difference_low", "difference_high"]]
-    if not result.intervals_agree:
-        ends = ends * np.nan
-    return best, ends + result.means()[result.models.index(best)]
+    return best, _find_intervals(result, best) + result.means()[result.models.index(best)]
+
+
+def _find_intervals(result: MetricComparison, other: str) -> pd.DataFrame:
+    """Return the interval of each model's difference from another, NaN if the test has none."""
+    ends = compare_with_model(result, other)[["difference_low", "difference_high"]]
+    return ends if result.intervals_agree else ends * np.nan
 
 
 def _choose_parameter(comparison: Comparison, wanted: str | None) -> str | None:
@@ -249,10 +222,11 @@ def _find_baselines(comparison: Comparison, metric: str) -> dict[str, float]:
 
 _MAX_AUDITED_MODELS = 6  # models whose audit is shown
 _MAX_AUDITED_ROWS = 1_000_000  # users × models of these audits: measuring so many takes a second
-_MAX_OTHER_METRICS = 4  # in addition to the first
+_MAX_METRICS = 10  # with a leaderboard
+_MAX_MEANS = 5  # columns of means in a leaderboard
+_MAX_PAIRS = 45  # of which each metric has a table
 _MOVERS = 10
 _MAX_COLUMNS = 8  # best models in the table of users, in addition to the two compared ones
-_MAX_NAMED = 6  # models in the Python code
 _MAX_HEADING = 20  # characters of a model's name in a heading
 _AUDITED = "The audits of single models are folded below."
 _MOVERS_LEAD = "The users whose scores differ most between the two models."
@@ -260,8 +234,17 @@ _DIFFERENCES = (
     "Each user's score under one model minus the score under the other. It shows what a mean "
     "hides: whether a few users gain much, or many gain a little."
 )
+#: Headings of the seconds in the table of runs.
+_SECONDS = {
+    "seconds": "seconds",
+    "fit_seconds": "fit (s)",
+    "predict_seconds": "predict (s)",
+    "measure_seconds": "measure (s)",
+    "fit_time": "fit (s)",
+    "test_time": "test (s)",
+}
+_FOLDS = "folds_1 and so on are the results of cross_validate, which cannot be read from a file"
 _BY_ACTIVITY = "Mean scores of users with few and with many ratings, by model."
-_CORNERS = 48  # of an ellipse
 _TRADE_OFF = "Each model by two metrics: a model ahead in one may be behind in the other."
 
 
@@ -290,9 +273,11 @@ def build_comparison_page(comparison: Comparison, command: str | None = None) ->
     board, _, *segments, _ = brief.sections
     result = comparison.first_metric_comparison
     ordered = [comparison.models[column] for column in result.columns_by_mean]
-    best = next(name for name in ordered if name != CHANCE)
+    best, *others = [name for name in ordered if name != CHANCE]
     a = comparison.baseline
     b = next(name for name in ordered if name != a)
+    # the two best models, if they are compared
+    pair = (others[0], best) if others and result.testing.family != "baseline" else (a, b)
     report = comparison.model_scores[best].report
     difference_charts = _make_charts(comparison, "differences", "scatter", a=a, b=b)
     activity = _make_charts(comparison, "activity")
@@ -309,9 +294,10 @@ def build_comparison_page(comparison: Comparison, command: str | None = None) ->
         *([] if report is None else build_cutoff_section(report, f"This is {best}.")),
         Section("activity", "Few and many ratings", _BY_ACTIVITY, activity),
         *segments,
-        _build_users_section(comparison, a, b, best),
+        _build_users_section(comparison, *pair),
         *_build_movers_section(comparison, a, b),
         Section("trade-off", "Trade-off", _TRADE_OFF, _make_trade_off_charts(comparison)),
+        Section("models", "Models", *_describe_training(comparison)),
         build_signatures_section(comparison.signatures, write_comparison_code(comparison), command),
     ]
     # charts with nothing to show are left out
@@ -326,6 +312,7 @@ def _build_page_of_lists(comparison: Comparison, command: str | None) -> Documen
         _build_leaderboard_section(comparison, board),
         _build_remarks_section(comparison),
         Section("trade-off", "Trade-off", _TRADE_OFF, _make_trade_off_charts(comparison)),
+        Section("models", "Models", *_describe_training(comparison)),
         build_signatures_section(comparison.signatures, write_comparison_code(comparison), command),
     ]
     return replace(brief, sections=[one for one in sections if one.parts])
@@ -336,24 +323,55 @@ def _build_page_of_lists(comparison: Comparison, command: str | None) -> Documen
 
 def _build_leaderboard_section(comparison: Comparison, board: Section) -> Section:
     """Return the leaderboard's section, with charts, pairs and other metrics."""
-    first, *others = comparison.metrics
-    details = [
-        Section.folded(
-            f"By {name}",
-            [[comparison.verdict_in(name)], *_build_leaderboard_parts(comparison, name)],
+    names = comparison.metrics
+    shown, n_pairs = names[:_MAX_METRICS], len(comparison.first_metric_comparison.pairs)
+    options = []
+    for name in shown:
+        parts: list[Any] = [] if name == names[0] else [[comparison.verdict_in(name)]]
+        parts += _build_leaderboard_parts(comparison, name)
+        if name == names[0] or n_pairs <= _MAX_PAIRS:
+            pairs = [build_pairs_table(comparison, name)]
+            parts.append(Section.folded("The pairs of models", pairs))
+        options.append(Section.folded(name, parts))
+    lead = board.lead
+    if len(names) > len(shown):
+        lead += (
+            f" Of {len(names)} metrics, the first {len(shown)} have a leaderboard here; "
+            "comparison.leaderboards has all."
         )
-        for name in others[:_MAX_OTHER_METRICS]
-    ]
-    pairs = Section.folded("The pairs", [build_pairs_table(comparison, first)])
-    return replace(board, parts=[*_build_leaderboard_parts(comparison, first), pairs, *details])
+    if len(names) > _MAX_MEANS:  # for which a leaderboard has no room
+        options.append(Section.folded("All metrics", [_build_means_table(comparison)]))
+    return replace(board, lead=lead, parts=[Choice.folded("Metric", options)])
 
 
 def _build_leaderboard_parts(comparison: Comparison, metric: str) -> list[ShownTable | Charts]:
     """Return the leaderboard in a metric, by model, and the chart of its intervals."""
     table = build_leaderboard_table(comparison, metric)
-    order = ["model", *(name for name in table.cells if name != "model")]
-    table = replace(table, cells=table.cells[order], n_left_aligned=1)
+    cells = table.cells[["model", *(name for name in table.cells if name != "model")]]
+    outcome = ["won", "tied", "lost"]
+    if {*outcome} <= {*cells}:  # one column is easier to read, and leaves room for others
+        texts = ["/".join(row) for row in cells[outcome].to_numpy().tolist()]
+        texts = ["-" if text == "-/-/-" else text for text in texts]
+        baseline = shorten(comparison.baseline, _MAX_HEADING)
+        cells.insert([*cells].index("won"), f"won/tied/lost against {baseline}", texts)
+        cells = cells.drop(columns=outcome)
+    n_others = len(comparison.metrics) - 1
+    if n_others >= _MAX_MEANS:
+        cells = cells[[*cells][:-n_others]]
+    note = table.note.partition("; users won")[0]  # which the heading says
+    table = replace(table, cells=cells, n_left_aligned=1, note=note)
     return [table, *_make_charts(comparison, "tiers", metric=metric)]
+
+
+def _build_means_table(comparison: Comparison) -> ShownTable:
+    """Return the means of all models in all metrics; the metrics are rows if they are more."""
+    table = build_leaderboard_table(comparison, comparison.metrics[0])
+    names = ["model", "mean", *table.cells.columns[1 - len(comparison.metrics) :]]
+    cells = table.cells[names].set_axis(["model", *comparison.metrics], axis=1)
+    if len(cells) < len(comparison.metrics):
+        cells = cells.set_index("model").T.rename_axis("metric").rename_axis(None, axis=1)
+        return ShownTable("Means in all metrics", cells.reset_index())
+    return ShownTable("Means in all metrics", cells)
 
 
 def _build_remarks_section(comparison: Comparison) -> Section:
@@ -388,6 +406,29 @@ def _build_movers_section(comparison: Comparison, a: str, b: str) -> list[Sectio
     return [Section("movers", "Who gains, who loses", lead, [ShownTable(caption, cells)])]
 
 
+def _describe_training(comparison: Comparison) -> tuple[str, list[ShownTable]]:
+    """Return a sentence on the models' parameters, seconds and memory, and their table, if any."""
+    models = {name: one for name, one in comparison.model_scores.items() if name != CHANCE}
+    cells = pd.DataFrame({"model": [*models]}, dtype=object)
+    texts = [
+        ", ".join(f"{name}={value!r}" for name, value in one.parameters.items())
+        for one in models.values()
+    ]
+    if any(texts):
+        cells["parameters"] = [text or "-" for text in texts]
+    lead, costs = "The parameters of each model.", {}
+    if comparison.runs_table is not None:
+        runs = comparison.runs_table.groupby(level="model", sort=False)
+        costs["folds"] = runs.size().map("{:d}".format)
+        for name in (one for one in _SECONDS if one in comparison.runs_table):
+            costs.setdefault(_SECONDS[name], runs[name].sum().map("{:.2f}".format))
+        costs["memory (MB)"] = runs["peak_memory_mb"].max().map("{:.0f}".format)
+        cells = cells.join(pd.DataFrame(costs), on="model").fillna("-")
+        lead = "Parameters, the seconds of all folds together, and the highest use of memory."
+    table = ShownTable("Parameters and costs of the models", cells, numeric=[*costs])
+    return lead, [table] if len(cells.columns) > 1 else []
+
+
 # Charts
 
 
@@ -420,45 +461,40 @@ def _make_trade_off_charts(comparison: Comparison) -> list[Charts]:
 # Users
 
 
-def _build_users_section(comparison: Comparison, a: str, b: str, best: str) -> Section:
-    """Return the section of users; if too many, only those who gain or lose most.
+def _build_users_section(comparison: Comparison, a: str, b: str) -> Section:
+    """Return the section of users, the greatest difference between two models first.
 
     Parameters
     ----------
     comparison : Comparison
         The models.
     a, b : str
-        The two models whose lists and differences are shown.
-    best : str
-        The model whose scores sort the users.
+        The two models whose lists and differences are shown; b is the better one.
     """
-    result, counts = comparison.first_metric_comparison, comparison.first_model.counts
-    difference = result.scores_of(b) - result.scores_of(a)
-    improvement, tie_breaker = result.sign * difference, result.sign * result.scores_of(b)
-    users = select_users(improvement, tie_breaker, difference == 0, counts.n_items)
-    column = result.models.index(best)
+    result, n_items = comparison.first_metric_comparison, comparison.first_model.counts.n_items
+    score, column = result.scores_of(b), result.models.index(b)
+    difference = score - result.scores_of(a)
     # the worst order is not kept: a list is trivial if its best order is no better than chance
-    trivial = result.sign * (result.best - result.chance)[users, column] <= 0
-    score, n_items = result.sign * result.scores[users, column], counts.n_items[users]
+    is_trivial = result.sign * (result.best - result.chance)[:, column] <= 0
     # a long list is harder to order
-    order = np.lexsort((-n_items, -score, trivial))
-    users, trivial = users[order], trivial[order]
+    order = np.lexsort((-n_items, -result.sign * score, -np.abs(difference), is_trivial))
+    users = order[:MAX_USERS]
     ranked = [result.models[column] for column in result.columns_by_mean]
     columns = [name for name in ranked if name in (*ranked[:_MAX_COLUMNS], a, b)]
     difference_heading = f"{shorten(b, _MAX_HEADING)} minus {shorten(a, _MAX_HEADING)}"
     return build_user_section(
-        f"{result.name} of {best}",
+        f"the difference between {b} and {a} in {result.name}, the greatest first",
         comparison.first_model,
         users,
         [
             *((name, list(map(format_number, result.scores_of(name)[users]))) for name in columns),
             (difference_heading, [*map(format_signed, difference[users].tolist())]),
         ],
-        trivial=trivial,
+        trivial=is_trivial[users],
         lists=_build_list_pairs(comparison, a, b, users),
         row_content="both models' lists and the best order",
-        selection_note=f"those who gain or lose most from {a} to {b}, then, if there is room, the "
-        "others. comparison.per_user has all users.",
+        selection_note=f"the greatest differences between {b} and {a}. comparison.per_user has all "
+        "users.",
     )
 
 
@@ -487,27 +523,58 @@ def write_comparison_code(comparison: Comparison) -> str:
     """Return Python code that gives the same numbers: one call per convention."""
     if comparison.code is not None:
         return comparison.code
-    names = [name for name in comparison.models if name != CHANCE]
-    first, segment_of_user = comparison.first_model, comparison.segment_of_user
+    first, inputs = comparison.first_model, dict(comparison.inputs)
+    models = {name: one for name, one in comparison.model_scores.items() if name != CHANCE}
+    files = {name: {} if one.report is None else one.report.inputs for name, one in models.items()}
+    columns = {one.get("columns", "") for one in files.values() if "report" not in one}
+    signatures: Any = first.signatures.values()
+    calls, options = write_call_arguments(signatures), ""
     has_folds = len(first.run_means) > 1
-    variable = "folds" if has_folds else "predictions"
-    entries = [f"{name!r}: {variable}_{n}" for n, name in enumerate(names[:_MAX_NAMED], 1)]
-    if len(names) > _MAX_NAMED:
-        entries.append("...")
+    if has_folds:  # they were measured before they were compared
+        calls, signatures = [f"metrics={comparison.metrics!r}"], ()
+    elif any("report" in one for one in files.values()) or len(columns) > 1:
+        options, signatures = calls[0], signatures if columns else ()
+        calls = [f"metrics={comparison.metrics!r}"]
+    elif columns != {""}:
+        calls = [f"columns={columns.pop()}, {one}" for one in calls]
+    arguments, needed = _write_test_arguments(comparison)
+    lines = []
+    for n, (name, one) in enumerate(files.items(), 1):
+        inputs = {**one, **inputs}
+        data = one.get("data", f"{'folds' if has_folds else 'predictions'}_{n}")
+        if not (one.keys() & {"data", "report"} or has_folds):
+            needed.append(data)
+        if options:  # models are read in different ways
+            given = f", columns={one['columns']}" if "columns" in one else ""
+            data = f"rn.evaluate({data}{given}, {options})"
+        lines.append(f"    {name!r}: {one.get('report', data)},")
+    comment = [f"# {_FOLDS}"] if has_folds else []
+    return "\n".join(
+        [
+            *("import recsys_ndcg as rn", "", *comment),
+            *write_inputs(needed, inputs, signatures),
+            *("models = {", *lines, "}"),
+            *(
+                f"comparison{f'_{n}' if n > 1 else ''} = rn.compare("
+                f"{', '.join(['models', one, *arguments])})"
+                for n, one in enumerate(calls, 1)
+            ),
+        ]
+    )
+
+
+def _write_test_arguments(comparison: Comparison) -> tuple[list[str], list[str]]:
+    """Return the arguments of tests and segments, and the names of the inputs that they need."""
     options = {"baseline": comparison.baseline, "margin": comparison.margin}
     options |= vars(comparison.testing)
-    defaults = {"baseline": names[0], "margin": None, **vars(Testing())}
+    first = next(name for name in comparison.models if name != CHANCE)
+    defaults = {"baseline": first, "margin": None, **vars(Testing())}
     arguments = [f"{name}={value!r}" for name, value in options.items() if value != defaults[name]]
-    if segment_of_user is not None:  # built-in segments have a name, others a table
-        name = segment_of_user.name
-        arguments.append(f"by={name!r}" if name in Report.BUILT_IN_GROUPS else "by=groups")
-    models = "{" + ", ".join(entries) + "}"
-    # folds were measured before they were compared
-    by_convention = write_call_arguments(first.signatures.values())
-    if has_folds:
-        by_convention = [f"metrics={comparison.metrics!r}"]
-    calls = [
-        f"comparison{f'_{n}' if n > 1 else ''} = rn.compare({', '.join([models, one, *arguments])})"
-        for n, one in enumerate(by_convention, 1)
-    ]
-    return "\n".join(["import recsys_ndcg as rn", "", *calls])
+    if comparison.segment_of_user is None:
+        return arguments, []
+    name = comparison.segment_of_user.name  # built-in segments have a name, others a table
+    by = repr(name) if name in Report.BUILT_IN_GROUPS else comparison.inputs.get("by", "segments")
+    needed = ["segments"] if by == "segments" else []
+    if name == "cold" or (name == "activity" and "train" in comparison.inputs):
+        arguments, needed = [*arguments, "train=train"], ["train"]
+    return [*arguments, f"by={by}"], needed

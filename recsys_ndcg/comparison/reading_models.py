@@ -188,8 +188,15 @@ def compare(  # noqa: PLR0913 - the contract
         segment_of_user=segment_of_user,
         n_dropped_users=n_dropped_users,
         other_metrics=tuple(other_metrics),
+        inputs=_name_files(train=train, by=by),
         progress=progress,
     )
+
+
+def _name_files(**given: Any) -> dict[str, str]:
+    """Return Python for the arguments that are paths, or names."""
+    paths = {name: one for name, one in given.items() if isinstance(one, str | os.PathLike)}
+    return {name: repr(os.fspath(path)) for name, path in paths.items()}
 
 
 def check_test_options(

@@ -5,9 +5,11 @@ from __future__ import annotations
 import copy
 import functools
 import inspect
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -317,6 +319,24 @@ def parse_seeds(seeds: Any) -> list[int]:
 def _is_seed(value: Any) -> bool:
     """Return whether NumPy takes a value as a seed."""
     return isinstance(value, Integral) and not isinstance(value, bool) and 0 <= int(value) < 2**32
+
+
+def format_imports(objects: Iterable[Any]) -> list[str]:
+    """Return the lines of Python that import what `format_call` names.
+
+    The shortest module is used. A name that cannot be imported gets a comment.
+    """
+    lines = []
+    for given in objects:
+        is_made = is_algorithm(given) or hasattr(given, "split")
+        named = type(given) if is_made else unwrap_function(given)
+        name = getattr(named, "__name__", type(named).__name__)
+        module = getattr(named, "__module__", None) or "__main__"
+        places = [] if module == "__main__" else [*accumulate(module.split("."), "{}.{}".format)]
+        found = (one for one in places if getattr(sys.modules.get(one), name, None) is named)
+        place = next(found, None)
+        lines.append(f"from {place} import {name}" if place else f"# define {name} here")
+    return list(dict.fromkeys(lines))
 
 
 def format_call(given: Any) -> str:

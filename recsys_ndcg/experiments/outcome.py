@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
@@ -31,6 +32,7 @@ from recsys_ndcg.experiments.models import (
     Model,
     describe_experiment,
     format_call,
+    format_imports,
     is_algorithm,
     set_seed,
 )
@@ -38,7 +40,7 @@ from recsys_ndcg.experiments.ratings import check_savable_users, digest_split
 from recsys_ndcg.folds import CheckedSplits, FoldPlan, FoldRuns, lower_is_better
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.rendering import Document, Renderable, Section, ShownTable, pluralise
-from recsys_ndcg.report import format_cells
+from recsys_ndcg.report import format_cells, write_inputs
 
 _HEADINGS = {"fit_time": "fit_s", "test_time": "test_s", "peak_memory_mb": "MB"}
 _COSTS = {"fit_time": "mean", "test_time": "mean", "peak_memory_mb": "max"}
@@ -331,8 +333,12 @@ class Outcome:
             names = [one.fold.names_without_order for one in each]
             FoldRuns.warn_of_random_order(name, names, "folds")
 
-    def compare_models(self, baseline: str | None, *, progress: bool) -> Comparison:
+    def compare_models(
+        self, baseline: str | None, arguments: Mapping[str, Any], *, progress: bool
+    ) -> Comparison:
         """Compare the models without failed folds; compare a single one with random order.
+
+        `arguments`: those of `experiment` that the code on a page repeats, and the ratings.
 
         Raises
         ------
@@ -360,7 +366,8 @@ class Outcome:
             for one in run.results
         ]
         runs_table = pd.DataFrame(rows).set_index(["model", "seed", "fold"])
-        return replace(comparison, runs_table=runs_table, code=self._format_code(comparison))
+        code = self._format_code(comparison, arguments)
+        return replace(comparison, runs_table=runs_table, code=code)
 
     def _get_results(self, model: str) -> list[Result]:
         """Return the results of a model, in order."""
@@ -379,7 +386,7 @@ class Outcome:
                 ).rstrip(".") + "."
         return messages
 
-    def _format_code(self, comparison: Comparison) -> str:
+    def _format_code(self, comparison: Comparison, arguments: Mapping[str, Any]) -> str:
         """Return the lines of Python that train and compare the same models."""
         models = [f"    {name!r}: {format_call(one.given)}," for name, one in self.models.items()]
         signatures = comparison.signatures
@@ -387,9 +394,20 @@ class Outcome:
         # the trainset of each fold gives the rest
         reads_features = any("features" in one.sources for one in signatures.values())
         splitter, is_number = self.ratings.splitter, self.ratings.is_default_kind
+        made = [*(one.given for one in self.models.values()), *(() if is_number else [splitter])]
+        given = {name: value for name, value in arguments.items() if value is not None}
+        tables = {name: given.pop(name, None) for name in ("ratings", "features")}
+        files = {
+            name: repr(os.fspath(one))
+            for name, one in tables.items()
+            if isinstance(one, str | os.PathLike)
+        }
+        inputs = write_inputs(["ratings", *(["features"] if reads_features else [])], files)
         lines = [
             "import recsys_ndcg as rn",
+            *format_imports(made),
             "",
+            *inputs,
             "models = {",
             *models,
             "}",
@@ -398,6 +416,7 @@ class Outcome:
             "    models,",
             f"    metrics={comparison.metrics!r}{how},",
             *(["    features=features,"] if reads_features else []),
+            *(f"    {name}={value!r}," for name, value in given.items()),
             f"    splits={splitter.n_splits if is_number else format_call(splitter)},",
             f"    seeds={[*self.seeds]!r},",
             ")",

@@ -180,7 +180,9 @@ def experiment(  # noqa: PLR0913 - the contract
     with bar as show:
         outcome.run_missing(n_jobs, on_result, show)
     outcome.emit_warnings()
-    return outcome.compare_models(baseline, progress=progress is True)
+    arguments = {"ratings": data, "features": features, "columns": columns}
+    arguments |= {"rating_scale": rating_scale, "baseline": baseline}
+    return outcome.compare_models(baseline, arguments, progress=progress is True)
 
 
 def load_runs(*paths: str | Path) -> SavedRuns:

@@ -4,6 +4,7 @@ from recsys_ndcg.rendering.forms import ReadableTable as ReadableTable
 from recsys_ndcg.rendering.forms import Renderable as Renderable
 from recsys_ndcg.rendering.forms import escape_latex as escape_latex
 from recsys_ndcg.rendering.page import Charts as Charts
+from recsys_ndcg.rendering.parts import Choice as Choice
 from recsys_ndcg.rendering.parts import Code as Code
 from recsys_ndcg.rendering.parts import Section as Section
 from recsys_ndcg.rendering.parts import ShownTable as ShownTable

@@ -5,17 +5,20 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import pandas as pd
 
-from recsys_ndcg.errors import escape_for_stdout, require_libraries
+from recsys_ndcg.errors import escape_for_stdout, escape_invisible, require_libraries
 from recsys_ndcg.files import write_file
 from recsys_ndcg.glossary import format_legend
 from recsys_ndcg.rendering.parts import Code, Part, Section, ShownTable, Verdict
+
+if TYPE_CHECKING:
+    import datetime as dt
 
 
 def to_text(document: Document) -> str:
@@ -235,6 +238,8 @@ class Document:
         The title of its page.
     names_to_shorten : sequence of str
         Names of metrics, models and segments, which a page shortens if they are long.
+    date : str
+        The date on its page, empty if the page has none.
     """
 
     facts: str
@@ -242,6 +247,7 @@ class Document:
     verdicts: Sequence[Verdict] = ()
     title: str = ""
     names_to_shorten: Sequence[str] = field(default_factory=tuple)
+    date: str = ""
 
     @property
     def parts(self) -> list[Part]:
@@ -321,7 +327,13 @@ class Renderable(ABC):
         """Return the table as LaTeX, the remarks and the signatures as comments."""
         return self._render("latex")
 
-    def to_html(self, path: str | Path | None = None) -> str:
+    def to_html(
+        self,
+        path: str | Path | None = None,
+        *,
+        title: str | None = None,
+        date: str | dt.date | None = None,
+    ) -> str:
         """Return its page, and write it to a file if a path is given.
 
         The page is one file, needs no network and runs no foreign scripts.
@@ -330,6 +342,11 @@ class Renderable(ABC):
         ----------
         path : str or Path, optional
             The file.
+        title : str, optional
+            The title, instead of a general one.
+        date : str or date, optional
+            A date below the title. By default there is none, so that equal results give equal
+            pages.
 
         Raises
         ------
@@ -338,10 +355,23 @@ class Renderable(ABC):
         InvalidInputError
             The file cannot be written.
         """
-        page = self.page().render("page")
+        page = self.render_page(title=title, date=date)
         if path is not None:
             write_file(path, page)
         return page
+
+    def render_page(
+        self,
+        command: str | None = None,
+        *,
+        title: str | None = None,
+        date: str | dt.date | None = None,
+    ) -> str:
+        """Return its page, as `to_html`; `command` is the command line that makes it, if any."""
+        page = self.page(command)
+        title = escape_invisible(title or "").strip() or page.title
+        date = "" if date is None else escape_invisible(str(date))
+        return replace(page, title=title, date=date).render("page")
 
     def __str__(self) -> str:
         """Return the table, the remarks and the signatures as text."""

@@ -95,6 +95,21 @@
     }
   };
 
+  // Keep the shown models of a chart of models.
+  let isShown = () => true;
+  const filterModels = (spec) => {
+    for (const [name, rows] of Object.entries(spec.datasets)) {
+      spec.datasets[name] = rows.filter((row) => !("model" in row) || isShown(row.model));
+    }
+    for (const { encoding } of spec.layer) {
+      const domain = encoding.y?.field === "model" && encoding.y.scale.domain;
+      if (domain) {
+        encoding.y.scale.domain = domain.filter(isShown);
+        spec.height = Math.max(2, encoding.y.scale.domain.length) * 18;
+      }
+    }
+  };
+
   const drawings = [];
   for (const figure of document.querySelectorAll("figure.chart")) {
     const box = figure.querySelector(".drawing");
@@ -109,6 +124,7 @@
     if (!width || width === one.width || !window.recsysDraw) return;
     one.width = width;
     const spec = JSON.parse(one.text);
+    if (one.box.closest(".choice")) filterModels(spec);
     spec.width = width;
     spec.autosize = { type: "fit-x", contains: "padding" };
     spec.padding = { left: 0, right: 6, top: 4, bottom: 6 };
@@ -320,6 +336,97 @@
     show();
   };
   document.querySelectorAll(".users").forEach((block, place) => enliven(place, block));
+
+  // ---- choices
+
+  for (const choice of document.querySelectorAll(".choice")) {
+    const options = [...choice.children];
+    const bar = make("div", { class: "bar", role: "group", "aria-label": choice.dataset.title });
+    const buttons = options.length < 2 ? [] : options.map((option) => {
+      const button = make("button", { type: "button", class: "plain" }, bdi(option.firstElementChild.textContent));
+      button.addEventListener("click", () => choose(option));
+      return button;
+    });
+    const choose = (chosen) => options.forEach((option, place) => {
+      option.classList.toggle("off", option !== chosen);
+      buttons[place]?.setAttribute("aria-pressed", String(option === chosen));
+    });
+    bar.append(...buttons);
+    choice.before(bar);
+    choice.classList.add("live");
+    choose(options[0]);
+  }
+
+  // ---- filter of models
+
+  const headsOf = (table) => [...table.tHead.rows[0].cells];
+  const modelTables = [...document.querySelectorAll(".scroll > table:not(.sortable)")]
+    .map((table) => [table, headsOf(table).flatMap((head, place) =>
+      (["model", "a", "b"].includes(head.textContent) ? [place] : []))])
+    .filter(([, places]) => places.length);
+  const bar = document.querySelector(".bar");
+  if (bar) {
+    const field = make("input", {
+      type: "search", id: "model-filter", autocomplete: "off", spellcheck: "false", dir: "auto",
+    });
+    const status = make("span", { class: "status", role: "status", "aria-live": "polite" });
+    field.addEventListener("input", () => {
+      const wanted = field.value.toLowerCase().split(",").map((one) => one.trim()).filter(Boolean);
+      isShown = (name) => !wanted.length || wanted.some((one) => name.toLowerCase().includes(one));
+      const counts = modelTables.map(([table, places]) => [...table.tBodies[0].rows].filter((row) => {
+        row.hidden = !places.some((place) => isShown(row.cells[place].textContent));
+        return !row.hidden;
+      }).length);
+      const all = modelTables[0][0].tBodies[0].rows.length;
+      status.textContent = wanted.length ? `${counts[0]} of ${count(all, "model")}` : "";
+      for (const one of drawings) {
+        one.width = 0;
+        drawLater(one);
+      }
+    });
+    bar.append(make("div", { class: "search" },
+      status, make("label", { for: "model-filter" }, "Filter models"), field));
+  }
+
+  // ---- tables as CSV
+
+  // A spreadsheet would run a text that begins like a formula.
+  const guard = (text) => (/^[=+\-@\t\r]/.test(text) && Number.isNaN(Number(text)) ? `'${text}` : text);
+  const quote = (text) => (/[",;\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  const parts = (cell) => {
+    const small = cell.querySelector("small")?.textContent ?? "";
+    const text = cell.textContent.slice(0, cell.textContent.length - small.length).trim();
+    return [text === "-" ? "" : text, small];
+  };
+  const endsOf = (text) => text.match(/[+-]?\d[\d.]*(?:e[+-]?\d+)?/g) ?? [];
+  const toCsv = (table) => {
+    const rows = [...table.tBodies[0].rows].filter((row) => !row.matches(".lists"));
+    const lines = [[], ...rows.map(() => [])];
+    headsOf(table).forEach((head, place) => {
+      const [name, level] = parts(head);
+      const cells = rows.map((row) => parts(row.cells[place]));
+      const columns = level
+        ? [[name, ([text]) => text], [`${name} ${level} low`, ([, small]) => endsOf(small)[0] ?? ""],
+          [`${name} ${level} high`, ([, small]) => endsOf(small)[1] ?? ""]]
+        : [[name, ([text]) => text]];
+      for (const [heading, read] of columns) {
+        [heading, ...cells.map(read)].forEach((text, line) => lines[line].push(quote(guard(text))));
+      }
+    });
+    return `${lines.map((line) => line.join(",")).join("\r\n")}\r\n`;
+  };
+  for (const table of document.querySelectorAll(".scroll > table")) {
+    const name = table.caption.textContent.split(",")[0];
+    const button = make("button", {
+      type: "button", class: "plain csv", "aria-label": `CSV: ${name}`,
+    }, "CSV");
+    button.addEventListener("click", () => {
+      const url = URL.createObjectURL(new Blob([toCsv(table)], { type: "text/csv" }));
+      make("a", { href: url, download: `${name.replace(/[^\p{L}\p{N}@.]+/gu, "-")}.csv` }).click();
+      setTimeout(() => URL.revokeObjectURL(url), 10000);
+    });
+    table.parentElement.after(button);
+  }
 
   // ---- paper
 

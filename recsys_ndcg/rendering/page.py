@@ -14,18 +14,19 @@ from hashlib import sha256
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from recsys_ndcg.errors import InvalidInputError, require_libraries
 from recsys_ndcg.files import write_file
-from recsys_ndcg.glossary import meanings_of
-from recsys_ndcg.rendering.parts import Part, Section, UserLists
+from recsys_ndcg.glossary import explain, meanings_of
+from recsys_ndcg.rendering.parts import Part, Section, ShownTable, UserLists
 from recsys_ndcg.rendering.plots import vega
 from recsys_ndcg.rendering.wording import shorten, shorten_names_in
 
 if TYPE_CHECKING:
     import altair as alt
     import jinja2
+    from markupsafe import Markup
 
     from recsys_ndcg.rendering.forms import Document
     from recsys_ndcg.rendering.plots.vega import Spec
@@ -57,6 +58,10 @@ _REPLACED = {"$schema", "config", "labelLimit", "description", "width"}
 
 #: Escapes of characters with a meaning in HTML, or that end a line of JavaScript.
 _ESCAPES = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
+#: A heading with the level of intervals, ``difference [95%]``.
+_INTERVAL = re.compile(r"(.*?) ?(\[[\d.]+%\])")
+#: First headings of tables whose rows are terms.
+_OF_TERMS = {"audit", "count"}
 #: The function of Vega that pages use.
 _SNIPPET = "window.recsysDraw = vegaEmbed;"
 #: Text that would end a script, or hide its end.
@@ -79,7 +84,8 @@ def to_page(document: Document) -> str:
         f"style-src {_hash(style)}; base-uri 'none'; form-action 'none'"
     )
     show = partial(shorten_names_in, names=document.names_to_shorten)
-    return template().render(page=document, show=show, policy=policy, style=style, scripts=scripts)
+    texts = {"policy": policy, "style": style, "scripts": scripts}
+    return template().render(page=document, show=show, explained=set(), **texts)
 
 
 def _walk(parts: Sequence[Part]) -> Iterator[Part]:
@@ -118,17 +124,97 @@ def template() -> jinja2.Template:
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.globals |= {
-        "shorten": shorten,
+        "name_of": break_words,
         "pack_lists": pack_lists,
         "data": to_safe_json,
-        "meanings_of": meanings_of,
+        "lay_out": lay_out,
     }
     return environment.from_string(_read_file("page.html.jinja"))
+
+
+def break_words(name: object, longest: int) -> Markup:
+    """Return a short name as HTML that may break after signs, and in words longer than `longest`.
+
+    Examples
+    --------
+    >>> print(break_words("a_name & <more>", 24))
+    a_<wbr>name &amp; &lt;more&gt;
+    """
+    from markupsafe import Markup  # noqa: PLC0415 - a part of Jinja2
+
+    pieces = re.compile(rf"[^_:/]{{1,{longest}}}[_:/]*|[_:/]+")
+    words = (Markup("<wbr>").join(pieces.findall(word)) for word in shorten(name).split(" "))
+    return Markup(" ").join(words)
 
 
 def _hash(text: str) -> str:
     """Return the name of a script or a style in a policy: its digest."""
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+# Tables
+
+
+class TableLayout(NamedTuple):
+    """A table as a page shows it, with intervals in small print below their numbers.
+
+    Parameters
+    ----------
+    headings : list of tuple
+        Of each column the text, the small print, the meaning, and whether it sorts the rows.
+    rows : list of tuple
+        Of each cell the text and the small print.
+    row_meanings : dict
+        The meanings of the rows whose names are terms.
+    terms : dict
+        The meanings of all terms, for a legend.
+    """
+
+    headings: list[tuple[str, str, str, bool]]
+    rows: list[tuple[tuple[str, str], ...]]
+    row_meanings: dict[str, str]
+    terms: dict[str, str]
+
+    def list_new_terms(self, explained: set[str]) -> dict[str, str]:
+        """Return the terms that the page has not explained so far, and add them to these."""
+        new = {name: meaning for name, meaning in self.terms.items() if name not in explained}
+        explained.update(new)
+        return new
+
+
+def lay_out(table: ShownTable) -> TableLayout:
+    """Return the layout of a table on a page.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> cells = pd.DataFrame({"model": ["SVD"], "mean": ["0.5000"], "[95%]": ["0.4500–0.5500"]})
+    >>> lay_out(ShownTable("Models", cells)).rows
+    [(('SVD', ''), ('0.5000', '0.4500–0.5500'))]
+    """
+    names = [*map(str, table.cells)]
+    meanings = meanings_of(names)
+    headings: list[tuple[str, str, str, bool]] = []
+    columns: list[list[tuple[str, str]]] = []
+    for place, name in enumerate(names):
+        texts: list[str] = table.cells.iloc[:, place].tolist()
+        head, small, is_sorted = name, "", place == table.sorted_by
+        cells = [(text, "") for text in texts]
+        found = _INTERVAL.fullmatch(name) if place >= table.n_left_aligned else None
+        if found and found[1]:
+            head, small = found[1], found[2]
+            halves = [text.partition(" [") for text in texts]
+            cells = [(text, f"{sign}{ends}".strip()) for text, sign, ends in halves]
+        elif found and columns:  # the ends of the numbers in the column before
+            head, *_, is_sorted = headings.pop()
+            small, pairs = name, zip(columns.pop(), texts, strict=True)
+            cells = [(text, "" if ends == "-" else ends) for (text, _), ends in pairs]
+        about = [meanings[one] for one in dict.fromkeys([name, head]) if one in meanings]
+        headings.append((head, small, "; ".join(dict.fromkeys(about[::-1])), is_sorted))
+        columns.append(cells)
+    row_names = table.cells.iloc[:, 0].tolist() if names[0] in _OF_TERMS else []
+    row_meanings, terms = meanings_of(row_names), explain([*names, *row_names])
+    return TableLayout(headings, [*zip(*columns, strict=True)], row_meanings, terms)
 
 
 # The lists of users
@@ -189,6 +275,13 @@ class Charts(list[str]):
     ----------
     chart : altair.TopLevelMixin
         One chart or several.
+
+    Attributes
+    ----------
+    specs : list of dict
+        The Vega-Lite of each.
+    notes : list of str
+        How to read each, empty if there is nothing to say.
     """
 
     kind = "charts"
@@ -198,6 +291,13 @@ class Charts(list[str]):
         panels = spec.get("concat", [spec])
         super().__init__(one["description"] for one in panels)
         self.specs = [_adapt_to_page(one, spec.get("datasets", {})) for one in panels]
+        self.notes = [_join_notes(one["title"].get("subtitle", "")) for one in panels]
+
+
+def _join_notes(subtitle: str | list[str]) -> str:
+    """Return the subtitle of a chart, whose lines Vega would not wrap, as one text."""
+    lines = [subtitle] if isinstance(subtitle, str) else subtitle
+    return "; ".join(lines).replace(":; ", ": ")
 
 
 def _adapt_to_page(panel: Spec, datasets: Spec) -> Spec:

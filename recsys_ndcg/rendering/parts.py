@@ -70,6 +70,8 @@ class ShownTable:
         The columns of numbers, if all others are sentences, which may break.
     is_sortable : bool
         Whether the rows are users, which a page can sort and search.
+    sorted_by : int, optional
+        The place of the column of numbers that sorts the rows, the highest first.
     lists : UserLists, optional
         The lists of these users, for a page.
     """
@@ -84,6 +86,7 @@ class ShownTable:
     signature: str = ""
     numeric: Sequence[str] | None = None
     is_sortable: bool = False
+    sorted_by: int | None = None
     lists: UserLists | None = None
 
     @property
@@ -174,6 +177,12 @@ class Section:
     def folded(cls, title: str, parts: Sequence[Part]) -> Section:
         """Return a folded section, without anchor and lead."""
         return cls("", title, "", parts)
+
+
+class Choice(Section):
+    """Sections of which a page shows one at a time; without a script, all."""
+
+    kind: ClassVar[str] = "choice"
 
 
 Part: TypeAlias = ShownTable | Code | Section | list[str]

@@ -4,11 +4,12 @@ from recsys_ndcg.report.document import build_signatures_section as build_signat
 from recsys_ndcg.report.document import describe_equal_scores as describe_equal_scores
 from recsys_ndcg.report.document import format_cells as format_cells
 from recsys_ndcg.report.explanation import build_user_lists as build_user_lists
+from recsys_ndcg.report.page import MAX_USERS as MAX_USERS
 from recsys_ndcg.report.page import build_chance_section as build_chance_section
 from recsys_ndcg.report.page import build_cutoff_section as build_cutoff_section
 from recsys_ndcg.report.page import build_user_section as build_user_section
-from recsys_ndcg.report.page import select_users as select_users
 from recsys_ndcg.report.page import write_call_arguments as write_call_arguments
+from recsys_ndcg.report.page import write_inputs as write_inputs
 from recsys_ndcg.report.report import Report as Report
 from recsys_ndcg.report.saving import audit_from_parquet as audit_from_parquet
 from recsys_ndcg.report.saving import build_tracker_keys as build_tracker_keys

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.report.report import Report
 
 MAX_USERS = 1000  # on a page
+_YOURS = "# a file, or a table: put yours here"
 # users: for more, the plot by cutoff uses a sample, because measuring takes seconds
 _MAX_MEASURED = 50_000
 _BY_ACTIVITY = "The mean score of users with few ratings, and of users with many."
@@ -82,7 +83,7 @@ def build_report_page(report: Report, command: str | None = None) -> Document:
         score_section,
         replace(remarks, parts=[*remarks.parts, counts]),
         *(of_users or build_cutoff_section(report)),
-        build_signatures_section(signatures, write_evaluation_code(signatures.values()), command),
+        build_signatures_section(signatures, write_evaluation_code(report), command),
     ]
     return replace(document, sections=sections)
 
@@ -226,12 +227,14 @@ def _check_scored(report: Report, names: list[str]) -> None:
 
 
 def _build_user_section(report: Report, column: int) -> Section:
-    """Return the section of the users, in the order of a metric."""
+    """Return the section of the users, by z in a metric, or by score if it has no z."""
     scores, name = report.audit_data.scores_with_orders, report.metrics[column]
     score, z = scores.per_user[:, column], scores.z[:, column]
     trivial = scores.trivial[:, column]
     sign = 1 if scores.measurements[column].metric.greater_is_better else -1
-    positions = select_users(sign * score, sign * z, trivial, scores.counts.n_items)
+    has_z = bool(np.isfinite(z).any())
+    key, n_items = sign * (z if has_z else score), scores.counts.n_items
+    positions = _select_users(key, sign * score, trivial, n_items)
     audit = report.per_user_audit(name).iloc[positions]
     others = [one for one in report.metrics_of_users if one != name]
     columns = [
@@ -240,7 +243,7 @@ def _build_user_section(report: Report, column: int) -> Section:
         *((one, scores.per_user[positions, report.metrics.index(one)]) for one in others),
     ]
     return build_user_section(
-        name,
+        f"{f'z in {name}' if has_z else name}, the best first",
         scores,
         positions,
         [(heading, [*map(format_number, values)]) for heading, values in columns],
@@ -248,6 +251,7 @@ def _build_user_section(report: Report, column: int) -> Section:
         lists=build_user_lists(report.audit_data, positions),
         row_content=f"the first {DEPTH} ranks next to the best order",
         selection_note=_SELECTION,
+        sorted_column=("z" if has_z else name) if sign > 0 else None,
     )
 
 
@@ -261,6 +265,7 @@ def build_user_section(  # noqa: PLR0913 - the contents of the section
     lists: UserLists | None,
     row_content: str,
     selection_note: str,
+    sorted_column: str | None = None,
 ) -> Section:
     """Return the section of the users, a row per user.
 
@@ -282,6 +287,8 @@ def build_user_section(  # noqa: PLR0913 - the contents of the section
         What a row shows when it is opened.
     selection_note : str
         Which users are shown if not all are, and where to find the others.
+    sorted_column : str, optional
+        The heading of the column in whose order the users are, the highest first, if there is one.
     """
     n_items, n_relevant = scores.counts.n_items[positions], scores.counts.n_relevant[positions]
     first_columns = {
@@ -299,22 +306,22 @@ def build_user_section(  # noqa: PLR0913 - the contents of the section
     lead = f"Sort by a heading, or search for an id. {hint}"
     if len(positions) < len(scores.users):
         lead += f" Of {len(scores.users):,} users, {len(positions):,} are shown: {selection_note}"
-    caption = f"Users by {sorted_by}, the best first{last if n_trivial else ''}"
-    table = ShownTable(caption, cells, is_sortable=True, lists=lists)
+    caption = f"Users by {sorted_by}{last if n_trivial else ''}"
+    place = None if sorted_column is None else [*cells].index(sorted_column)
+    table = ShownTable(caption, cells, is_sortable=True, sorted_by=place, lists=lists)
     return Section("users", "User by user", lead, [table])
 
 
-def select_users(
-    score: Floats, tie_breaker: Floats, uninformative: Flags, n_items: Positions
+def _select_users(
+    key: Floats, tie_breaker: Floats, trivial: Flags, n_items: Positions
 ) -> Positions:
     """Return the positions of the best and the worst users, at most `MAX_USERS`, the best first.
 
-    Uninformative users (trivial in a report, without a difference in a comparison) come last, if
-    there is room for them.
+    Trivial users come last, if there is room for them.
     """
     # among equal users the longer list comes first: it is harder to order
-    users = np.lexsort((-n_items, -tie_breaker, -score, uninformative))
-    n_informative, half = int(np.sum(~np.isnan(score) & ~uninformative)), MAX_USERS // 2
+    users = np.lexsort((-n_items, -tie_breaker, -key, trivial))
+    n_informative, half = int(np.sum(~np.isnan(key) & ~trivial)), MAX_USERS // 2
     if n_informative <= MAX_USERS:
         return users[:MAX_USERS]
     return np.concatenate([users[:half], users[n_informative - half : n_informative]])
@@ -340,18 +347,46 @@ def write_call_arguments(signatures: Iterable[Signature]) -> list[str]:
     calls = []
     for options, group in by_options.items():
         names = [one.metric for one in group]
-        sources = sorted({name for one in group for name in one.sources})
-        given = "".join(f", {name}={name}" for name in sources)
+        given = "".join(f", {name}={name}" for name in _list_sources(group))
         # without k=None, names without a cutoff would get the default one
         k_argument = "" if all("@" in name for name in names) else ", k=None"
         calls.append(f"metrics={names!r}{k_argument}{options}{given}")
     return calls
 
 
-def write_evaluation_code(signatures: Iterable[Signature]) -> str:
+def _list_sources(signatures: Iterable[Signature]) -> list[str]:
+    """Return the arguments that some metric needs besides the lists, such as ``"train"``."""
+    return sorted({name for one in signatures for name in one.sources})
+
+
+def write_evaluation_code(report: Report) -> str:
     """Return Python code that gives the same numbers: one call per convention."""
+    inputs, signatures = report.inputs, report.signatures.values()
+    if "report" in inputs:
+        return "\n".join(["import recsys_ndcg as rn", "", f"report = {inputs['report']}"])
+    columns = f"columns={inputs['columns']}, " if "columns" in inputs else ""
     calls = [
-        f"report{f'_{n}' if n > 1 else ''} = rn.evaluate(data, {options})"
+        f"report{f'_{n}' if n > 1 else ''} = rn.evaluate(data, {columns}{options})"
         for n, options in enumerate(write_call_arguments(signatures), 1)
     ]
-    return "\n".join(["import recsys_ndcg as rn", "", *calls])
+    lines = write_inputs(["data"], inputs, signatures)
+    return "\n".join(["import recsys_ndcg as rn", "", *lines, *calls])
+
+
+def write_inputs(
+    names: Iterable[str], inputs: Mapping[str, str], signatures: Iterable[Signature] = ()
+) -> list[str]:
+    """Return a line of Python for each input; of what was in memory, the file is not known.
+
+    `signatures`: of the metrics, which may need further inputs.
+
+    Examples
+    --------
+    >>> write_inputs(["data", "train"], {"train": "'train.csv'"})
+    ["data = 'predictions.csv'  # a file, or a table: put yours here", "train = 'train.csv'"]
+    """
+    lines = []
+    for name in dict.fromkeys([*names, *_list_sources(signatures)]):
+        guess = f"'{'predictions' if name == 'data' else name}.csv'  {_YOURS}"
+        lines.append(f"{name} = {inputs.get(name, guess)}")
+    return lines

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -53,6 +54,9 @@ class Report(Renderable, Mapping[str, float]):
         ties, counts, signatures, and the lists if they were kept.
     known_baselines : pandas.DataFrame, optional
         The means of other models on the same users, a row per model.
+    inputs : mapping of str
+        Python for the arguments of `evaluate` that are files, or for the report if it was loaded;
+        for the code on a page.
 
     Attributes
     ----------
@@ -80,6 +84,7 @@ class Report(Renderable, Mapping[str, float]):
 
     audit_data: Audit
     known_baselines: pd.DataFrame | None = None
+    inputs: Mapping[str, str] = field(default_factory=dict)
     #: The columns that `leaderboard` can rank by, and the built-in groups of `by`.
     LEADERBOARD_COLUMNS: ClassVar[tuple[str, ...]] = ("score", "adjusted", "z")
     BUILT_IN_GROUPS: ClassVar[tuple[str, ...]] = BUILT_IN_GROUPS
@@ -953,7 +958,8 @@ class Report(Renderable, Mapping[str, float]):
         InvalidInputError
             The file is not a report, has a format that this version does not read, or was changed.
         """
-        return cls(*saving.load(path))
+        source = f"rn.Report.load({os.fspath(path)!r})"
+        return cls(*saving.load(path), inputs={"report": source})
 
     def _position_of(
         self, metric: str | Metric | None, of_users: Sequence[str] | None = None

@@ -124,7 +124,7 @@ def test_two_models_are_side_by_side(opening: Opening, pages: Any, compared: rn.
     page = opening.page(pages["comparison"])
     page.locator(f"{_ROWS} button").first.click()
     names = page.locator("#users tr.lists table caption").all_inner_texts()
-    assert names == ["fair", "good", "the best order"]
+    assert names == ["good", "fair", "the best order"]
     assert {*names[:2]} <= {*compared.models}
 
 

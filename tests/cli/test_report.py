@@ -41,6 +41,18 @@ def test_a_page_of_predictions(saved: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert next(one for one in found.data if "users" in one)["users"]
 
 
+def test_a_page_has_a_title_and_a_date(saved: Path) -> None:
+    """Wherever a page is written; without one, they are refused."""
+    words = ["--title", "Ours", "--date", "2026-05-31"]
+    for command in (["report", "good.csv"], ["compare", "good.csv", "poor.csv"], ["demo"]):
+        result = run(*command, "--html", "page.html", *words)
+        assert result.exit_code == 0, result.stderr
+        text = harmless((saved / "page.html").read_text(encoding="utf-8")).text
+        assert text.count("Ours") >= 2
+        assert "2026-05-31" in text
+        assert "--title has no effect without --html." in error_of(*command, *words)
+
+
 @pytest.mark.parametrize("name", SAVED)
 def test_a_saved_file_is_printed_or_becomes_a_page(saved: Path, name: str) -> None:
     """In every format, and on standard output."""

@@ -30,17 +30,34 @@ def described(comparison: rn.Comparison, kind: str, **options: str) -> str:
 
 
 def test_intervals_by_activity_stay_in_the_bounds() -> None:
-    """Of three users, Student's would not; on the page of a report, too."""
-    tables = models(3)
-    compared = rn.compare(tables, metrics="ndcg@3")
-    page = rn.evaluate(tables["good"], metrics="ndcg@3").page()
+    """Of three users, Student's would not."""
+    page = rn.evaluate(models(3)["good"], metrics="ndcg@3").page()
     (section,) = [one for one in page.sections if one.name == "activity"]
     charts: Any = section.parts[0]
-    specs = [compared.plot("activity").to_dict(), *charts.specs]
-    for spec in specs:
+    for spec in charts.specs:
         rows = [row for table in spec["datasets"].values() for row in table if "high" in row]
         assert rows
         assert all(0 <= row["low"] <= row["high"] <= 1 for row in rows)
+
+
+@pytest.mark.parametrize("how", [{}, {"correction": "holm"}, {"family": "baseline"}])
+def test_plots_draw_the_intervals_that_the_tests_compare(how: Any) -> None:
+    """Of differences, in each plot; none if the corrected test has none."""
+    found = rn.compare(models(), metrics=METRICS, **how)
+    row = found.pairwise.query("a == 'good' and b == 'poor' and metric == 'ndcg@3'").iloc[0]
+    ends = [row["ci_low"], row["ci_high"]]
+    text = described(found, "differences", a="poor", b="good")
+    assert ("interval" in text) == ("correction" not in how)
+    if "correction" in how:
+        assert "lines:" not in str(found.plot("trade-off").to_dict()["title"])
+        return
+    assert "interval {:.4f} to {:.4f}".format(*ends) in text
+    spec = found.plot("trade-off").to_dict()
+    rows = [one for rows in spec["datasets"].values() for one in rows if one.get("model") == "poor"]
+    mean = found.leaderboard.loc["good", "mean"]  # the best, and the baseline
+    (low,) = {one["x_low"] for one in rows if "x_low" in one}
+    assert low == pytest.approx(mean - ends[1])
+    assert "lines: the differences from good" in str(spec["title"])
 
 
 def test_each_plot_describes_its_numbers() -> None:

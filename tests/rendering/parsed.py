@@ -37,7 +37,9 @@ class Parsed(HTMLParser):
         assert not self._open
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Open a tag."""
+        """Open a tag; places where a name may break are no tags."""
+        if tag == "wbr":
+            return
         found = {name: value or "" for name, value in attrs}
         assert len(found) == len(attrs)
         self.tags.append((tag, found))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import re
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -74,7 +76,7 @@ def check_structure(page: Parsed) -> None:
     ids = {one["id"] for _, one in page.tags if "id" in one}
     assert [one["href"] for one in page.named("a")] == [f"#{one}" for one in sections(page)]
     headings = [one for one, _ in page.tags if one in {"h1", "h2", "h3", "h4"}]
-    assert headings == ["h1", *["h2"] * len(sections(page))]
+    assert [one for one in headings if one != "h3"] == ["h1", *["h2"] * len(sections(page))]
     for one in page.named("section"):
         assert one["aria-labelledby"] in ids
     drawn = [one for one in page.named("div") if one.get("role") == "img"]
@@ -93,6 +95,71 @@ def test_equal_reports_give_equal_pages() -> None:
     assert compare().to_html() == COMPARED.to_html()
 
 
+def test_a_title_and_a_date_can_be_given() -> None:
+    """By default a page has no date, and a title of its kind; neither is code."""
+    for result in (REPORT, REPORT.by("list_length"), COMPARED):
+        page = harmless(result.to_html(title="SVD </title>", date=dt.date(2026, 5, 31)))
+        assert page.text.count("SVD </title>") == 2
+        assert "2026-05-31" in page.text
+        assert "2026-" not in harmless(result.to_html(title=" ")).text
+    assert "3 models compared" in harmless(COMPARED.to_html()).text
+
+
+def test_intervals_and_outcomes_have_no_columns_of_their_own() -> None:
+    """Intervals are in the cell of their mean, and users won, tied and lost are one column."""
+    rows = harmless(COMPARED.to_html()).cells
+    head = next(row for row in rows if row[:2] == ["model", "tier"])
+    board, best = COMPARED.leaderboard, COMPARED.leaderboard.index[1]
+    row = dict(zip(head, next(one for one in rows if one[0] == best), strict=True))
+    low, high = board.loc[best, ["ci_low", "ci_high"]]
+    assert row["mean [95%]"] == f"{board['mean'][best]:.4f} {low:.4f}–{high:.4f}"
+    counts = "/".join(map(str, board.loc[best, ["won", "tied", "lost"]]))
+    assert row[f"won/tied/lost against {COMPARED.baseline}"] == counts
+    assert not {"[95%]", "won", "tied", "lost"} & {*head}
+    assert {"precision@3", "rmse"} <= {*head}
+    rows = harmless(REPORT.to_html()).cells
+    assert any(row[:2] == ["metric", "mean [95%]"] for row in rows)
+
+
+def test_headings_are_explained_once() -> None:
+    """By a tooltip, and below the first table that has them; each metric's part is complete."""
+    page = COMPARED.to_html()
+    assert 'title="1 + the number of models that are significantly better"' in page
+    assert page.count("<dt>pooled</dt>") == len(METRICS)
+    assert REPORT.to_html().count("<dt>adjusted</dt>") == 1
+    for term in ("judged", "decided by ties"):
+        assert f"<dt>{term}</dt>" in page
+
+
+def test_many_metrics_have_a_table_of_their_own() -> None:
+    """A leaderboard has no room for them; what is left out is counted."""
+    names = [f"{name}@{k}" for name in ("ndcg", "precision", "recall", "ap") for k in (1, 2, 3)]
+    found = rn.compare(models(), metrics=names, threshold=4)
+    page = harmless(found.to_html())
+    head = next(row for row in page.cells if row[:2] == ["model", "tier"])
+    assert not {*names} & {*head}
+    means = next(row for row in page.cells if row[0] == "precision@2" and len(row) == 4)
+    assert means[1].startswith(f"{found.leaderboards['precision@2']['mean']['good']:.4f}")
+    assert "Of 12 metrics, the first 10 have a leaderboard here" in page.text
+
+
+def test_models_have_their_parameters_seconds_and_memory() -> None:
+    """Whichever of them are known."""
+    assert "models" not in sections(harmless(COMPARED.to_html()))
+    seconds = {"fit_seconds": [1.5, 2.5], "predict_seconds": [0.25, 0.5], "seconds": [2.0, 3.25]}
+    index = pd.MultiIndex.from_product([["good"], [0], [0, 1]], names=["model", "seed", "fold"])
+    runs = pd.DataFrame({**seconds, "peak_memory_mb": [90.0, 99.6]}, index)
+    scores = dict(COMPARED.model_scores)
+    scores["good"] = replace(scores["good"], parameters={"n_factors": 20, "name": "x" * 80})
+    page = harmless(replace(COMPARED, model_scores=scores, runs_table=runs).to_html())
+    place = page.cells.index(
+        ["model", "parameters", "folds", "seconds", "fit (s)", "predict (s)", "memory (MB)"]
+    )
+    row = next(one for one in page.cells[place:] if one[0] == "good")
+    assert row[1:] == [f"n_factors=20, name='{'x' * 80}'", "2", "5.25", "4.00", "0.75", "100"]
+    assert next(one for one in page.cells[place:] if one[0] == "fair")[1:] == ["-"] * 6
+
+
 def test_charts_adapt_to_the_width_and_the_colours_of_the_page() -> None:
     """No chart has a fixed width, or a colour that is invisible on dark pages."""
     specs = [one for one in harmless(COMPARED.to_html()).data if "layer" in one]
@@ -109,28 +176,39 @@ def test_charts_adapt_to_the_width_and_the_colours_of_the_page() -> None:
         assert not re.search('"#|"white"|"black"', json.dumps(looks))
 
 
-def test_users_are_sorted_by_score() -> None:
-    """The best first; all are there without a script."""
-    page = harmless(REPORT.to_html())
-    rows = [row for row in page.cells if len(row) > 3 and row[0] in set(REPORT.users)]
-    assert sorted(row[0] for row in rows) == REPORT.users.tolist()
-    scores = [row[3] for row in rows]
-    assert scores == sorted(scores, reverse=True)
-    assert scores == [f"{REPORT.per_user['ndcg@3'][row[0]]:.4f}" for row in rows]
+def test_users_are_sorted_by_z() -> None:
+    """The strongest evidence first; by score if a metric has no z. All are there without script."""
+    for report, heading in ((REPORT, "z"), (evaluate_alone("rr"), "rr")):
+        page = harmless(report.to_html())
+        (head,) = [row for row in page.cells if row[:2] == ["user", "items"]]
+        rows = [row for row in page.cells if len(row) == len(head) and row[0] in {*report.users}]
+        assert sorted(row[0] for row in rows) == report.users.tolist()
+        audit = report.per_user_audit(report.metrics[0]).loc[[row[0] for row in rows]]
+        values = audit[{"rr": "score"}.get(heading, "z")][audit["worst"] < audit["best"]].tolist()
+        assert values == sorted(values, reverse=True)
+        assert [one[:4] for one in rows] == [row[:4] for row in rows]
+        assert [one.get("aria-sort") for one in page.named("th") if "aria-sort" in one] == [
+            "descending"
+        ]
 
 
-def test_users_of_a_comparison_are_sorted_by_the_best_model() -> None:
-    """With a column per model, the difference of two, and their lists."""
+def evaluate_alone(metric: str) -> rn.Report:
+    """Evaluate one model in one metric."""
+    return rn.evaluate(models()["good"], metrics=metric, threshold=4)
+
+
+def test_users_of_a_comparison_are_sorted_by_the_difference_of_the_two_best() -> None:
+    """The greatest first; with a column per model, and the lists of these two."""
     page = harmless(COMPARED.to_html())
     best, other = COMPARED.leaderboard.index[:2]
     rows = [row for row in page.cells if len(row) == 7 and row[0] in set(COMPARED.users)]
     assert len(rows) == len(COMPARED.users)
-    found = np.array([row[3:5] for row in rows], float)
-    assert found[:, 0].tolist() == sorted(found[:, 0], reverse=True)
     own = COMPARED.per_user["ndcg@3"].loc[[row[0] for row in rows], [best, other]]
-    np.testing.assert_allclose(found, own, rtol=0, atol=1e-4)
+    np.testing.assert_allclose(np.array([row[3:5] for row in rows], float), own, rtol=0, atol=1e-4)
+    difference = (own[best] - own[other]).abs().tolist()
+    assert difference == sorted(difference, reverse=True)
     lists = next(one for one in page.data if "users" in one)
-    assert lists["names"] == [other, COMPARED.baseline, "the best order"]
+    assert lists["names"] == [best, other, "the best order"]
     assert len(lists["users"]) == len(rows)
 
 
@@ -147,12 +225,11 @@ def test_of_many_users_the_best_and_the_worst_are_shown(tmp_path: Path) -> None:
     assert (
         f"Of {n:,} users, 1,000 are shown: the best and the worst of those who are not" in page.text
     )
-    own = report.per_user["ndcg@4"]
-    orders = report.per_user_audit("ndcg@4")
-    moving = own[orders["worst"] < orders["best"] - 1e-9].sort_values()
-    assert {int(row[0]) for row in rows[500:]} <= set(moving.index[:520])
-    assert float(rows[0][2]) == pytest.approx(moving.iloc[-1], abs=1e-4)
-    assert float(rows[-1][2]) == pytest.approx(moving.iloc[0], abs=1e-4)
+    z = report.per_user_audit("ndcg@4")["z"].dropna().sort_values()
+    assert {int(row[0]) for row in rows[500:]} <= {*z.index[:520]}
+    assert [float(rows[at][5]) for at in (0, -1)] == pytest.approx(
+        [z.iloc[-1], z.iloc[0]], abs=1e-4
+    )
     assert (tmp_path / "page.html").stat().st_size < 2_000_000
 
 

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+from html import unescape
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.comparison.page import write_comparison_code
-from recsys_ndcg.report.page import write_evaluation_code
+from tests.commands import run
 from tests.comparison.models import models
+
+pytest.importorskip("jinja2")
+pytest.importorskip("altair")
+pytest.importorskip("vl_convert")
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 ROWS = models(users=12)["good"]
@@ -26,29 +34,56 @@ OPTIONS: list[dict[str, Any]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("how", OPTIONS)
-def test_the_code_of_a_report_gives_the_same_signatures(how: dict[str, Any]) -> None:
-    """In several calls if the metrics have different conventions."""
-    report = rn.evaluate(ROWS, **how)
-    names: dict[str, Any] = {"data": ROWS, "rn": rn}
-    code = write_evaluation_code(report.signatures.values())
-    exec(code, names)  # noqa: S102 - our own
+@pytest.fixture(name="folder", autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write predictions of three models, and what is known about items, into the current folder."""
+    monkeypatch.chdir(tmp_path)
+    columns = ["user", "item", "estimated", "true"]
+    for n, (name, rows) in enumerate(models(users=30).items(), 1):
+        table = pd.DataFrame(rows, columns=columns)
+        for path in (
+            f"{name}.csv",
+            f"predictions_{n}.csv",
+            *(["predictions.csv"] if n == 1 else ()),
+        ):
+            table.to_csv(path, index=False)
+        table.set_axis(["uid", "iid", "est", "r"], axis=1).to_csv(f"{name}-own.csv", index=False)
+        table.to_csv(f"{name}-semicolon.csv", index=False, sep=";", decimal=",")
+        table[["user", "item", "estimated"]].to_csv(f"{name}-results.csv", index=False)
+    table[["user", "item", "true"]].to_csv("labels.csv", index=False)
+    table[["user", "item"]].iloc[::2].to_csv("train.csv", index=False)
+    segments = table[["user"]].drop_duplicates()
+    segments["half"] = np.arange(len(segments)) % 2
+    segments.to_csv("segments.csv", index=False)
+
+
+def paste(page: str) -> dict[str, Any]:
+    """Run the code that a page offers for copying, as in a fresh Python; return its names."""
+    (code,) = re.findall('aria-label="The same in Python"><code>(.*?)</code>', page, re.DOTALL)
+    names: dict[str, Any] = {}
+    exec(unescape(code), names)  # noqa: S102 - our own
+    return names
+
+
+def signatures_in(names: dict[str, Any]) -> dict[str, str]:
+    """Return the text of each signature of the reports that some code made."""
     reports = [one for one in names.values() if isinstance(one, rn.Report)]
-    found = {name: str(text) for one in reports for name, text in one.signatures.items()}
-    assert found == {name: one.text for name, one in report.signatures.items()}
-    assert code.count("rn.evaluate") == 1 + (how.get("convention") == "catboost")
+    return {name: one.text for each in reports for name, one in each.signatures.items()}
 
 
-def test_the_code_of_a_report_names_what_else_is_known() -> None:
-    """Training rows, catalogue and features, under the names of their arguments."""
-    given: dict[str, Any] = {"train": [("ann", "a"), ("bob", "b")], "catalogue": ["a", "b", "c"]}
-    data = {"labels": None, "results": {"ann": ["a", "b"], "bob": ["b", "c"]}}
-    metrics = ["coverage@2", "novelty@1", "item(price)@2"]
-    features = pd.DataFrame({"price": [1.0, 2.0, 3.0]}, index=["a", "b", "c"])
-    report = rn.evaluate(data, metrics=metrics, features=features, **given)
-    names: dict[str, Any] = {"data": data, "features": features, **given}
-    exec(write_evaluation_code(report.signatures.values()), names)  # noqa: S102 - our own
-    assert names["report"].mean.to_dict() == report.mean.to_dict()
+@pytest.mark.parametrize("how", OPTIONS)
+@pytest.mark.parametrize("data", ["good.csv", ROWS])
+def test_the_code_of_a_report_gives_the_same_signatures(data: Any, how: dict[str, Any]) -> None:
+    """In several calls if the metrics have different conventions; a table's file is a guess."""
+    report = rn.evaluate(data, **how)
+    page = report.to_html()
+    own = {name: one.text for name, one in report.signatures.items()}
+    found = signatures_in(paste(page))
+    if isinstance(data, str):
+        assert found == own
+        n_calls = 1 + (how.get("convention") == "catboost")
+        assert page.count("rn.evaluate(data") == n_calls
+    assert found.keys() == own.keys()
 
 
 def test_the_code_has_the_name_of_a_function() -> None:
@@ -58,31 +93,101 @@ def test_the_code_has_the_name_of_a_function() -> None:
         return true**3
 
     for gain, name in ((cubed, "cubed"), (lambda true: true, "...")):
-        report = rn.evaluate(ROWS, convention=rn.Convention(gain=gain))
+        page = rn.evaluate(ROWS, convention=rn.Convention(gain=gain)).to_html()
         line = f"(data, metrics=['ndcg@10'], convention=rn.Convention(gain={name}))"
-        assert line in write_evaluation_code(report.signatures.values())
+        assert line in unescape(page)
 
 
-COMPARED: list[dict[str, Any]] = [
-    {"threshold": 4, "metrics": ["ndcg@3", "recall@3"], "baseline": "fair", "margin": 0.01},
-    {"test": "randomisation", "draws": 500, "seed": 3, "by": "activity"},
-    {"test": "wilcoxon", "alpha": 0.1}, {"baseline": "chance"},
-]  # fmt: skip
+def compare_saved(**how: Any) -> rn.Comparison:
+    """Compare saved reports, and a file."""
+    rn.evaluate("good.csv", metrics="ndcg@3", threshold=4).save("good.json")
+    return rn.compare({"a": "good.json", "b": rn.evaluate("fair.csv", metrics="ndcg@3")}, **how)
 
 
-@pytest.mark.parametrize("how", COMPARED)
-def test_the_code_of_a_comparison_gives_the_same_comparison(how: dict[str, Any]) -> None:
-    """With its test, its baseline and its segments."""
-    data = models(users=30)
-    wanted = rn.compare(data, **how)
-    names: dict[str, Any] = {f"predictions_{n}": rows for n, rows in enumerate(data.values(), 1)}
-    exec(write_comparison_code(wanted), names)  # noqa: S102 - our own
-    assert names["comparison"].to_dict() == wanted.to_dict()
+def load(result: Any, path: str) -> Any:
+    """Save something, and load it."""
+    result.save(path)
+    return type(result).load(path)
 
 
-def test_the_code_names_the_first_of_many_models() -> None:
-    """So that it stays one line."""
-    data = models(users=12, seed=0, **{f"m{place}": 1.0 + place for place in range(9)})
-    code = write_comparison_code(rn.compare(data))
-    assert "'m5': predictions_6, ...}" in code
-    assert "m6" not in code
+OWN = {"user": "uid", "item": "iid", "estimated": "est", "true": "r"}
+MODELS = {"good": "good.csv", "fair": Path("fair.csv"), "poor": "poor.csv"}
+GAINS = rn.Convention(gain={1.0: 0.0, 2.0: 0.5, 3.0: 1.0, 4.0: 2.0, 5.0: 4.0})
+RESULTS: dict[str, Callable[[], Any]] = {
+    "own columns": lambda: rn.evaluate("good-own.csv", columns=OWN, threshold=4),
+    "results": lambda: rn.evaluate(
+        {"labels": "labels.csv", "results": "good-results.csv"}, metrics="novelty@2",
+        train="train.csv",
+    ),
+    "a loaded report": lambda: load(rn.evaluate(ROWS), "good.json"),
+    "with options": lambda: rn.compare(
+        MODELS, threshold=4, metrics=["ndcg@3", "recall@3"], baseline="fair", margin=0.01
+    ),
+    "randomised": lambda: rn.compare(
+        MODELS, test="randomisation", draws=500, seed=3, by="activity"
+    ),
+    "against chance": lambda: rn.compare(MODELS, baseline="chance"),
+    "by cold": lambda: rn.compare(MODELS, by="cold", train="train.csv"),
+    "by a file": lambda: rn.compare(MODELS, by="segments.csv"),
+    "own columns of all": lambda: rn.compare(
+        {name: f"{name}-own.csv" for name in MODELS}, columns=OWN, threshold=4
+    ),
+    "own columns of one": lambda: rn.compare(
+        {"a": rn.evaluate("good-own.csv", columns=OWN), "b": rn.evaluate("fair.csv")}
+    ),
+    "gains, own columns of one": lambda: rn.compare(
+        {name: rn.evaluate(f"{name}{end}.csv", convention=GAINS, columns=columns)
+         for name, end, columns in (("good", "-own", OWN), ("fair", "", None))}
+    ),
+    "loaded reports": compare_saved,
+    "tables": lambda: rn.compare(models(users=30)),
+    "tables and a file": lambda: rn.compare(models(users=30), by="cold", train="train.csv"),
+    "many models": lambda: rn.compare(
+        {f"m{n}": path for n, path in enumerate([*MODELS.values(), *Path().glob("pred*.csv")])}
+    ),
+    "a loaded comparison": lambda: load(rn.compare(MODELS), "c.json"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", RESULTS)
+def test_the_code_on_a_page_runs_as_it_stands(case: str) -> None:
+    """In the folder of the data; what was in memory is expected in a file."""
+    result = RESULTS[case]()
+    names = paste(result.to_html())
+    if isinstance(result, rn.Report):
+        assert names["report"] == result
+    else:
+        assert names["comparison"].to_dict() == result.to_dict()
+
+
+COMMANDS = {
+    "report good.csv --threshold 4": "report",
+    "report good-semicolon.csv --sep ; --decimal , -k 3": "report",
+    "report --labels labels.csv --results good-results.csv --n-items 99": "report",
+    "compare good.csv poor.csv --threshold 4 --by segments.csv": "comparison",
+    "compare --labels labels.csv a=good-results.csv b=fair-results.csv -k 2": "comparison",
+}
+
+
+def test_the_code_on_the_page_of_the_demo_runs() -> None:
+    """It trains the same models, and compares them."""
+    pytest.importorskip("surprise")
+    assert run("demo", "-k", "5", "--seed", "3", "--html", "page.html").exit_code == 0
+    page = Path("page.html").read_text(encoding="utf-8")
+    (board,) = paste(page)["comparison"].leaderboards["ndcg@5"][:1].itertuples()
+    assert f"<bdi>{board.Index}</bdi></th><td>1</td><td>{board.mean:.4f} <small>" in page
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_code_on_a_page_of_a_command_runs(command: str) -> None:
+    """With the options that say how files are read."""
+    saved = "--save" if command.startswith("compare") else None
+    result = run(*command.split(), "--html", "page.html", *([saved, "c.json"] if saved else ()))
+    assert result.exit_code == 0, result.stderr
+    names = paste(Path("page.html").read_text(encoding="utf-8"))
+    found = names[COMMANDS[command]]
+    if saved:
+        assert found.to_dict() == rn.Comparison.load("c.json").to_dict()
+    else:
+        run("evaluate", *command.split()[1:], "--json", "r.json")
+        assert found == rn.Report.load("r.json")

@@ -44,7 +44,8 @@ def plot_forest(
     Parameters
     ----------
     table : pandas.DataFrame
-        A row per data set: the columns of `MetaAnalysis.differences`.
+        A row per data set: the columns of `MetaAnalysis.differences`, and tested_low and
+        tested_high, the interval of the data set's own corrected test, NaN if it has none.
     pair : mapping
         The models' row of `MetaAnalysis.pairs`.
     metric : str
@@ -63,13 +64,16 @@ def plot_forest(
     name = make_label(metric)
     state = np.where(table["better"].isna(), _UNCLEAR, _CLEAR)
     shown = table.assign(dataset=make_labels(table["dataset"]), state=state)
-    plain = shown.rename(columns={"difference": "mean", "ci_low": "low", "ci_high": "high"})
+    ends = {"tested_low": "low", "tested_high": "high"}
+    plain = shown.rename(columns={"difference": "mean", **ends})
     scaled = shown.rename(columns={"d_z": "mean", "d_z_low": "low", "d_z_high": "high"})
     side = "left" if lower_is_better else "right"
     mean = [pair[f"mean_d_z{end}"] for end in ("", "_low", "_high")]
     combined = pd.DataFrame([mean], columns=_NUMBERS).dropna()
     panels = [
-        _make_panel(plain, combined[:0], f"{a} minus {b}", f"difference in {name}", level),
+        _make_panel(
+            plain, combined[:0], f"{a} minus {b}", f"difference in {name}", level, " (corrected)"
+        ),
         _make_panel(scaled, combined, f"{a} minus {b}, standardised", f"d_z in {name}", level),
     ]
     note = f"{a} is better to the {side} of 0."
@@ -79,14 +83,23 @@ def plot_forest(
     return vega.concat_charts(panels, vega.title(f"{a} and {b} by data set"), text)
 
 
-def _make_panel(
-    table: pd.DataFrame, combined: pd.DataFrame, what: str, axis: str, level: float
+def _make_panel(  # noqa: PLR0913, PLR0917 - the data and the texts
+    table: pd.DataFrame,
+    combined: pd.DataFrame,
+    what: str,
+    axis: str,
+    level: float,
+    which: str = "",
 ) -> alt.LayerChart:
-    """Return the chart of one measure of the difference; `combined` is its mean, or empty."""
+    """Return the chart of one measure of the difference; `combined` is its mean, or empty.
+
+    `which`: which interval of the measure is drawn.
+    """
     combined = combined.assign(dataset=_MEAN)
     every = pd.concat([table[["dataset", *_NUMBERS]], combined]) if len(combined) else table
     numbers = [0.0, *every[_NUMBERS].to_numpy(np.float64).ravel()]
-    x = vega.axis_channel("mean", f"{axis}{vega.describe_interval(table, level)}", numbers)
+    interval = vega.describe_interval(table, level)
+    x = vega.axis_channel("mean", f"{axis}{interval}{which if interval else ''}", numbers)
     datasets = every["dataset"].tolist()
     y = vega.name("dataset", scale={"domain": datasets}, axis=vega.axis(labelLimit=200))
     zero = {"strokeWidth": 1, "color": "#767676", "strokeDash": vega.DASHED}

@@ -121,7 +121,7 @@ def _draw_models(shown: pd.DataFrame, x: Spec, level: float) -> list[Spec]:
     ]
     line, point = {"strokeWidth": 2}, {"opacity": 1, "strokeWidth": 2, "size": 55}
     own = {"y": y, "stroke": stroke}
-    wide = {"height": 8, "color": vega.OTHERS, "opacity": 0.25}
+    wide = {"height": 9, "color": vega.OTHERS, "opacity": 0.4}
     return [
         vega.layer(bars, "bar", wide, y=y, **vega.span("x", x, *_BAR)),
         vega.layer(vega.keep_intervals(data), "rule", line, **own, **vega.span("x", x)),
@@ -168,6 +168,9 @@ def plot_score_by_activity(
 ) -> alt.LayerChart:
     """Draw the mean of users grouped by their number of ratings, a line per model.
 
+    A single model has intervals. Several have none: whether two models differ depends on the
+    differences of each user, and not on whether the intervals of means overlap.
+
     Parameters
     ----------
     frame : pandas.DataFrame
@@ -195,6 +198,8 @@ def plot_score_by_activity(
     table = (
         _summarise(known.assign(group=group), level, bounded=bounded).loc[mean.index].reset_index()
     )
+    if len(mean) > 1:
+        table[["low", "high"]] = np.nan
     table["model"], table["group"] = table["model"].map(names), table["group"].map(groups)
     name = make_label(metric)
     title = f"mean {name}{vega.describe_interval(table, level)}"

@@ -17,7 +17,6 @@ from recsys_ndcg.rendering.wording import (
     list_first,
     make_label,
     make_labels,
-    name_interval,
     pluralise,
 )
 
@@ -28,22 +27,26 @@ if TYPE_CHECKING:
     from recsys_ndcg.rendering.plots.vega import Spec
 
 
-_NAMED = 20  # models with a name at their dot
+_STEP = 16  # pixels of height for each name, so that there is room for all
 _DESCRIBED = 4  # models in the description
 _X, _Y = ["x", "x_low", "x_high"], ["y", "y_low", "y_high"]
-_HEIGHT, _NARROW = 320, 240  # of the drawing without its axes; on a phone
+_HEIGHT, _TALLEST, _NARROW = 320, 900, 240  # of the drawing without its axes; its width on a phone
 _LOW_TO_HIGH = ("#D9901A", "#D0663F", "#B8476F", "#9A4CB4", "#7065E0")  # visible in dark mode too
 _WIDE = 50  # ratio of the values beyond which colours are on a log scale
 _MISSING = "(not set)"
-_LETTER, _LINE, _GAP = 7.0, 12.0, 8.0  # pixels: of a letter, a line, and between dot and name
-#: Places of a name at its dot: alignment, and distance to the right and down.
-SIDES = {
-    "above right": ("left", _GAP, -_GAP),
-    "above left": ("right", -_GAP, -_GAP),
-    "below right": ("left", _GAP, _GAP),
-    "below left": ("right", -_GAP, _GAP),
-}
-Box = tuple[float, float, float, float]  # left, top, right, bottom
+_LETTER, _LINE, _GAP = 6.5, 12.0, 8.0  # pixels: of a letter, a line, and between dot and name
+_MANY = 200  # more names stay at their dots, even if they cover each other
+_RINGS = 12  # distances of a name from its dot, if there is no room at the dot
+#: Places of a name at its dot: alignment, and distance to the right and down; the best first.
+PLACES = [
+    ("left", _GAP, -_GAP), ("right", -_GAP, -_GAP), ("left", _GAP, _GAP), ("right", -_GAP, _GAP),
+    *(
+        (align, dx, sign * (_GAP + (_LINE + 1) * ring))
+        for ring in range(1, _RINGS + 1)
+        for sign in (-1, 1)
+        for align, dx in (("left", _GAP), ("right", -_GAP), ("center", 0.0))
+    ),
+]  # fmt: skip
 
 
 def plot_trade_off(  # noqa: PLR0913 - two metrics
@@ -53,7 +56,7 @@ def plot_trade_off(  # noqa: PLR0913 - two metrics
     *,
     lower_is_better: tuple[bool, bool] = (False, False),
     parameter: str | None = None,
-    level: float = 0.95,
+    lines_from: tuple[str, str] = ("", ""),
 ) -> alt.LayerChart:
     """Draw a dot per model with its intervals, and a line through the unbeaten models.
 
@@ -62,18 +65,18 @@ def plot_trade_off(  # noqa: PLR0913 - two metrics
     table : pandas.DataFrame
         Columns model, x, x_low, x_high, y, y_low, y_high and, with a parameter, value, which is a
         number, a text or None. Rows without one of the two means are left out, but not all rows;
-        the ends are NaN without an interval. Optional column front: whether no other model is
-        significantly better in one metric without being significantly worse in the other; by
-        default, whether none is better by the means. Optional column region: the corners of a
-        confidence region of both means, as an array (n_corners, 2), or None.
+        the ends are of the interval of the difference from one model, from its mean on, NaN if
+        there is none. Optional column front: whether no other model is significantly better in
+        one metric without being significantly worse in the other; by default, whether none is
+        better by the means.
     x_metric, y_metric : str
         The names of the metrics.
     lower_is_better : pair of bool
         Whether the lowest x, and the lowest y, is the best.
     parameter : str, optional
         The name of the values, by which models are coloured.
-    level : float
-        Level of the intervals.
+    lines_from : pair of str
+        The models that the intervals across, and upward, show the differences from.
 
     Raises
     ------
@@ -86,18 +89,16 @@ def plot_trade_off(  # noqa: PLR0913 - two metrics
     is_tested = "front" in known
     best = known["front"].to_numpy(bool) if is_tested else unbeaten
     models = known.assign(model=make_labels(known["model"], SHORT), best=best)
-    regions = _select_regions(models)
-    models = models.drop(columns=["front", "region"], errors="ignore")
+    models = models.drop(columns="front", errors="ignore")
     groups = _split_by_colour(models, parameter)
     names = make_label(x_metric), make_label(y_metric)
     better = ["lower is better" if lower else "higher is better" for lower in lower_is_better]
     titles = [f"{name} ({which})" for name, which in zip(names, better, strict=True)]
 
     def make_axis(place: int, field: str, columns: list[str]) -> Spec:
-        ends = [one[:, place] for one in regions]
-        numbers = np.concatenate([models[columns].to_numpy(np.float64).ravel(), *ends])
-        return vega.axis_channel(field, titles[place], numbers)
+        return vega.axis_channel(field, titles[place], models[columns].to_numpy(np.float64))
 
+    height = min(max(_HEIGHT, _STEP * len(models)), _TALLEST)
     across, upward = make_axis(0, "x", _X), make_axis(1, "y", _Y)
     ahead = models[best].sort_values("x", ascending=lower_is_better[0], kind="stable")
     are = "are filled and joined by the line" if len(ahead) > 1 else "is filled"
@@ -106,21 +107,24 @@ def plot_trade_off(  # noqa: PLR0913 - two metrics
         are = "are filled" if len(ahead) > 1 else "is filled"
         why = "no other is significantly better in one and not significantly worse in the other"
     summary = [f"{len(ahead)} of {pluralise(len(models), 'model')} {are}:", why]
+    if models[[*_X[1:], *_Y[1:]]].notna().any(axis=None):
+        first, second = (make_label(one, SHORT) for one in lines_from)
+        other = first if first == second else f"{first} (across) and {second} (upward)"
+        summary.append(f"lines: the differences from {other}, significant if they miss its value")
     what = " and ".join(titles)
     every: list[Any] = [*ahead.itertuples()]
     texts = [f"{one.model} {format_number(one.x)} and {format_number(one.y)}" for one in every]
     described = "; ".join(list_first(texts, _DESCRIBED, "and {:,} more models"))
     return vega.chart(
         vega.title(f"Trade-off of {names[0]} and {names[1]}", summary),
-        f"Trade-off of {what}: {' '.join(summary)}. {described}.",
+        f"Trade-off of {what}: {' '.join(summary[:2])}. {described}.",
         [
-            *_draw_regions(regions, across, upward),
             _draw_frontier(models[unbeaten], across, upward, lower=lower_is_better[0]),
             *chain(*(_draw_intervals(some, across, upward, one) for some, one in groups)),
-            *chain(*(_draw_dots(some, across, upward, one, level) for some, one in groups)),
-            *_draw_names(models, across, upward),
+            *chain(*(_draw_dots(some, across, upward, one) for some, one in groups)),
+            *_draw_names(models, across, upward, height),
         ],
-        height=_HEIGHT,
+        height=height,
     )
 
 
@@ -148,45 +152,20 @@ def _draw_frontier(models: pd.DataFrame, x: Spec, y: Spec, *, lower: bool) -> Sp
     return vega.layer(vega.rows(**ordered[["x", "y"]]), "line", style, x=x, y=y)
 
 
-def _select_regions(models: pd.DataFrame) -> list[Floats]:
-    """Return the corners of the confidence regions, if there are few models."""
-    if "region" not in models or len(models) > _NAMED:
-        return []
-    return [one for one in models["region"] if one is not None]
-
-
-def _draw_regions(regions: Sequence[Floats], x: Spec, y: Spec) -> list[Spec]:
-    """Return the outlines of the confidence regions."""
-    style = {
-        "interpolate": "linear-closed", "fill": vega.ACCENT, "fillOpacity": 0.08,
-        "stroke": vega.ACCENT, "strokeOpacity": 0.25, "strokeWidth": 1,
-    }  # fmt: skip
-    return [
-        vega.layer(
-            vega.rows(x=one[:, 0], y=one[:, 1], corner=np.arange(len(one))), "line", style,
-            x=x, y=y, order=vega.number("corner"),
-        )
-        for one in regions
-    ]  # fmt: skip
-
-
 def _draw_intervals(models: pd.DataFrame, x: Spec, y: Spec, color: Spec) -> list[Spec]:
     layers = []
     for (field, channel), other in zip((("x", x), ("y", y)), (y, x), strict=True):
         data = _data(models.assign(low=models[f"{field}_low"], high=models[f"{field}_high"]))
         places = vega.span(field, channel) | {"y" if field == "x" else "x": other}
-        style = {"strokeWidth": 1.5, "opacity": 0.4}
+        style = {"strokeWidth": 1.5, "opacity": 0.3}
         layers.append(vega.layer(vega.keep_intervals(data), "rule", style, **places, color=color))
     return layers
 
 
-def _draw_dots(models: pd.DataFrame, x: Spec, y: Spec, color: Spec, level: float) -> list[Spec]:
+def _draw_dots(models: pd.DataFrame, x: Spec, y: Spec, color: Spec) -> list[Spec]:
     texts = [vega.name("model", "model")]
     texts += [vega.name("value", "parameter")] if "value" in models else []
-    for numbers, which in ((_X, "horizontal"), (_Y, "vertical")):
-        interval = f"{which}, {name_interval(level)}"
-        lines = which, f"{interval} from", f"{interval} to"
-        texts += vega.tooltip(models[numbers], **dict(zip(numbers, lines, strict=True)))
+    texts += vega.tooltip(models[["x", "y"]], x="horizontal", y="vertical")
     style, own = {"opacity": 1, "strokeWidth": 2, "size": 60}, {"color": color, "tooltip": texts}
     parts = {best: _data(models[models["best"] == best]) for best in (False, True)}
     return [
@@ -199,24 +178,29 @@ def _data(models: pd.DataFrame) -> list[Spec]:
     return vega.rows(**models.drop(columns="best"))
 
 
-def _draw_names(models: pd.DataFrame, x: Spec, y: Spec) -> list[Spec]:
-    """Return the names of some models where there is room, unbeaten ones first."""
-    some = models.sort_values("best", ascending=False, kind="stable").head(_NAMED)
-    down = [_HEIGHT - one for one in _to_pixels(some["y"], y, _HEIGHT)]
+def _draw_names(models: pd.DataFrame, x: Spec, y: Spec, height: float) -> list[Spec]:
+    """Return the name of each model at its dot, with a line to the dot if it is further away."""
+    ordered = models.sort_values("best", ascending=False, kind="stable")  # unbeaten ones first
+    down = [height - one for one in _to_pixels(ordered["y"], y, height)]
     layouts = [
-        Layout(width, _HEIGHT, [*zip(_to_pixels(some["x"], x, width), down, strict=True)])
+        Layout(width, height, [*zip(_to_pixels(ordered["x"], x, width), down, strict=True)])
         for width in (vega.WIDTH, _NARROW)
     ]
-    found = place_names([*some["model"]], layouts)
-    layers = []
-    for side, (align, dx, dy) in SIDES.items():
-        data = _data(some[[one == side for one in found]])
-        style = {"align": align, "dx": dx, "dy": dy, "baseline": "middle", "fontSize": 11}
-        layers.append(vega.layer(data, "text", style, x=x, y=y, text=vega.name("model")))
-    return layers
+    align, dx, dy = zip(*place_names([*ordered["model"]], layouts), strict=True)
+    names = ordered.assign(align=align, dx=dx, dy=dy)
+    style = {one: {"expr": f"datum.{one}"} for one in ("align", "dx", "dy")}
+    text = {"baseline": "middle", "fontSize": 11, **style}
+    line = {"strokeWidth": 0.75, "color": "#767676", "x2Offset": style["dx"]}
+    line["y2Offset"] = {"expr": f"datum.dy + (datum.dy < 0 ? {_LINE / 2} : {-_LINE / 2})"}
+    ends = {"x": x, "x2": {"field": "x"}, "y": y, "y2": {"field": "y"}}
+    far = names[names["dy"].abs() > _GAP]
+    return [
+        vega.layer(_data(far), "rule", line, **ends),
+        vega.layer(_data(names), "text", text, x=x, y=y, text=vega.name("model")),
+    ]
 
 
-def _to_pixels(values: pd.Series[float], channel: Spec, size: int) -> list[float]:
+def _to_pixels(values: pd.Series[float], channel: Spec, size: float) -> list[float]:
     low, high = channel["scale"]["domain"]
     return [size * (one - low) / (high - low) for one in values]
 
@@ -282,8 +266,8 @@ class Layout(NamedTuple):
     dots: Sequence[tuple[float, float]]
 
 
-def place_names(names: Sequence[str], layouts: Sequence[Layout]) -> list[str]:
-    """Choose a side of its dot for each name, empty if there is no room.
+def place_names(names: Sequence[str], layouts: Sequence[Layout]) -> list[tuple[str, float, float]]:
+    """Choose one of `PLACES` for each name: the first that is free, or the least covered one.
 
     Parameters
     ----------
@@ -295,32 +279,43 @@ def place_names(names: Sequence[str], layouts: Sequence[Layout]) -> list[str]:
     Examples
     --------
     >>> place_names(["a", "b"], [Layout(100, 100, [(50, 50), (45, 50)])])
-    ['above right', 'above left']
+    [('left', 8.0, -8.0), ('right', -8.0, -8.0)]
     """
-    taken = [[(x - 5, y - 5, x + 5, y + 5) for x, y in layout.dots] for layout in layouts]
-    found = [""] * len(names)
-    for place, name in enumerate(names):
-        for side in SIDES:
-            boxes = [_make_box(name, layout.dots[place], side) for layout in layouts]
-            if all(map(_is_free, boxes, layouts, taken)):
-                found[place] = side
-                for box, others in zip(boxes, taken, strict=True):
-                    others.append(box)
-                break
+    n_dots = len(names)
+    places = PLACES if n_dots <= _MANY else PLACES[:4]  # trying all of them would take seconds
+    taken = [np.zeros((2 * n_dots, 4)) for _ in layouts]  # left, top, right, bottom
+    for others, layout in zip(taken, layouts, strict=True):
+        others[:n_dots] = np.tile(layout.dots, 2) + np.array([-5, -5, 5, 5])
+    found = []
+    for n_placed, name in enumerate(names, start=n_dots):
+        boxes = [_find_boxes(name, layout.dots[n_placed - n_dots], places) for layout in layouts]
+        covered = sum(
+            _measure_covered(own, others[:n_placed], layout)
+            for own, others, layout in zip(boxes, taken, layouts, strict=True)
+        )
+        best = int(np.argmin(covered))
+        found.append(places[best])
+        for others, own in zip(taken, boxes, strict=True):
+            others[n_placed] = own[best]
     return found
 
 
-def _make_box(name: str, dot: tuple[float, float], side: str) -> Box:
-    align, dx, dy = SIDES[side]
+def _find_boxes(
+    name: str, dot: tuple[float, float], places: Sequence[tuple[str, float, float]]
+) -> Floats:
+    """Return the box of a name at each place."""
     width, (x, y) = len(name) * _LETTER, dot
-    left = x + dx if align == "left" else x + dx - width
-    return left, y + dy - _LINE / 2, left + width, y + dy + _LINE / 2
+    before = {"left": 0.0, "center": width / 2, "right": width}
+    left, middle = np.array([(x + dx - before[align], y + dy) for align, dx, dy in places]).T
+    return np.stack([left, middle - _LINE / 2, left + width, middle + _LINE / 2], axis=1)
 
 
-def _is_free(box: Box, layout: Layout, taken: Sequence[Box]) -> bool:
-    left, top, right, bottom = box
-    inside = left >= 0 and top >= 0 and right <= layout.width and bottom <= layout.height
-    return inside and not any(
-        left < other_right and other_left < right and top < other_bottom and other_top < bottom
-        for other_left, other_top, other_right, other_bottom in taken
+def _measure_covered(boxes: Floats, others: Floats, layout: Layout) -> Floats:
+    """Return how many pixels of each box others cover, or are outside of the drawing."""
+    low = np.maximum(boxes[:, None, :2], others[:, :2])
+    high = np.minimum(boxes[:, None, 2:], others[:, 2:])
+    covered = np.prod(np.clip(high - low, 0, None), axis=2).sum(axis=1)
+    outside = np.clip(-boxes[:, :2], 0, None) + np.clip(
+        boxes[:, 2:] - [layout.width, layout.height], 0, None
     )
+    return np.asarray(covered + _LINE * outside.sum(axis=1))

@@ -21,7 +21,6 @@ from recsys_ndcg.rendering.wording import (
     make_labels,
     pluralise,
 )
-from recsys_ndcg.significance import mean_interval
 
 if TYPE_CHECKING:
     import altair as alt
@@ -244,6 +243,7 @@ def plot_difference_per_user(  # noqa: PLR0913 - the data, the names and the opt
     b: str,
     metric: str,
     *,
+    interval: tuple[float, float] = (np.nan, np.nan),
     lower_is_better: bool = False,
     level: float = 0.95,
 ) -> alt.LayerChart:
@@ -257,10 +257,12 @@ def plot_difference_per_user(  # noqa: PLR0913 - the data, the names and the opt
         The names of the models.
     metric : str
         The name of the metric.
+    interval : pair of float
+        The ends of the mean's interval, NaN if there is none.
     lower_is_better : bool
         Whether lower scores are better.
     level : float
-        Level of the mean's interval by Student's t.
+        The level of the interval.
 
     Raises
     ------
@@ -270,7 +272,6 @@ def plot_difference_per_user(  # noqa: PLR0913 - the data, the names and the opt
     known = np.asarray(differences, dtype=np.float64)
     known = drop_rounding(known[~np.isnan(known)])
     mean = float(known.mean())
-    interval = mean_interval(len(known), mean, float(np.linalg.norm(known - mean)), level)
     (first, second), name = make_labels([a, b], SHORT), make_label(metric)
     which = split_by_outcome(-known if lower_is_better else known, first, second)
     inside = bracket(format_interval(*interval, level))
