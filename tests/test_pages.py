@@ -69,7 +69,6 @@ def test_a_page_begins_with_its_title_and_a_sentence(page: Path) -> None:
 @pytest.mark.parametrize("page", [*QUICK, README, *slow(EXPERIMENTS)], ids=_name)
 def test_python_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As a reader would paste it, with what it prints; in the README, each block by itself."""
-    _with_data(tmp_path)
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
     for number, (code, printed) in enumerate(pages.examples(page)):
