@@ -34,7 +34,12 @@ _FORMAT = option(
     completion="format",
     metavar="FORMAT",
 )
-_SHORT_HEADINGS = {"fit_time": "fit_s", "test_time": "test_s", "peak_memory_mb": "MB"}
+_SHORT_HEADINGS = {
+    "fit_seconds": "fit_s",
+    "predict_seconds": "predict_s",
+    "measure_seconds": "measure_s",
+    "peak_memory_mb": "MB",
+}
 
 
 def report(  # noqa: PLR0913 - one parameter per option

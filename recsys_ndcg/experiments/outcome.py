@@ -38,7 +38,8 @@ from recsys_ndcg.experiments.ratings import check_savable_users, digest_split
 from recsys_ndcg.folds import CheckedSplits, FoldPlan, FoldRuns, lower_is_better
 from recsys_ndcg.lazy import lazy_property
 
-_COSTS = {"fit_time": "mean", "test_time": "mean", "peak_memory_mb": "max"}
+_SECONDS = ["fit_seconds", "predict_seconds", "measure_seconds"]
+_COSTS = {**dict.fromkeys(_SECONDS, "mean"), "peak_memory_mb": "max"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,8 +118,8 @@ class SavedRuns:
         """A row per run and model, the best in the first measure first.
 
         Columns: the means of all measures; users; the numbers of folds that are done, of all that
-        the run has by now, and that failed; fit_time and test_time (mean seconds of a fold),
-        peak_memory_mb; begun; ratings_digest, a short hash of the ratings; settings_digest, of
+        the run has by now, and that failed; fit_seconds, predict_seconds and measure_seconds (means
+        of the folds), peak_memory_mb; begun; ratings_digest, a short hash of the ratings; settings_digest, of
         the splits and measures. Rows with equal digests are adjacent, and can be compared.
         """
         return self.sort_by(None)
