@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain, repeat
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from weakref import WeakSet
 
 import numpy as np
 import pandas as pd
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 _CELLS = 1 << 20
+_reported = WeakSet[Any]()  # data sets with a warning about their rating scale
 _FIX = "Test on ratings that are not in the trainset; KFold and train_test_split give such ratings."
 
 
@@ -74,11 +77,21 @@ class Ratings:
         """The user (or item) of every rating."""
         return np.repeat(np.arange(len(self.offsets) - 1, dtype=np.intp), self.sizes)
 
-    def warn_outside_scale(self, scale: tuple[float, float]) -> None:
-        """Warn if ratings are outside the rating scale."""
+    def warn_outside_scale(self, scale: tuple[float, float], source: Any) -> None:
+        """Warn if ratings are outside the rating scale, once for each source.
+
+        Parameters
+        ----------
+        scale : pair of float
+            The lowest and the highest possible rating.
+        source : object
+            The data set or the trainset that the ratings come from.
+        """
         values, (low, high) = self.values, scale
         outside = int(((values < low) | (values > high)).sum())
-        if outside:
+        if outside and source not in _reported:
+            with suppress(TypeError):  # a user's own class that cannot be hashed
+                _reported.add(source)
             least, most = float(values.min()), float(values.max())
             warn(
                 f"{outside} of {len(values)} ratings are outside the rating_scale ({low}, {high}); "
@@ -162,13 +175,28 @@ class Training:
 
     def find_leak(self, users: Sequence[Any], items: Sequence[Any]) -> Leak:
         """Return how many pairs of ids are training ratings."""
-        rows, codes = self.find_users(users), self.find_items(items)
-        pairs = self.ratings.rows * len(self.items) + self.ratings.codes
-        wanted = pd.Index(rows * len(self.items) + codes)  # faster than NumPy's isin
-        seen: Flags = (rows >= 0) & (codes >= 0) & wanted.isin(pairs)
+        seen = self._find_rated(self.find_users(users), self.find_items(items))
         first = int(seen.argmax())
         pair = (users[first], items[first]) if seen[first] else None
         return Leak(int(seen.sum()), len(seen), pair)
+
+    def _find_rated(self, rows: Positions, codes: Positions) -> Flags:
+        """Return which users rated which items, by their places."""
+        pairs = self.ratings.rows * len(self.items) + self.ratings.codes
+        wanted = pd.Index(rows * len(self.items) + codes)  # faster than NumPy's isin
+        rated: Flags = (rows >= 0) & (codes >= 0) & wanted.isin(pairs)
+        return rated
+
+    def find_candidates(self, users: Sequence[Any], items: Sequence[Any]) -> Flags:
+        """Return which items the trainset has, and the user has not rated in it."""
+        codes = self.find_items(items)
+        return (codes >= 0) & ~self._find_rated(self.find_users(users), codes)
+
+    def count_candidates(self, users: Sequence[Any]) -> Positions:
+        """Return the number of items in the trainset that each user has not rated in it."""
+        pairs = np.unique(self.ratings.rows * len(self.items) + self.ratings.codes)
+        n_rated = np.bincount(pairs // len(self.items), minlength=len(self.users))
+        return len(self.items) - np.append(n_rated, 0)[self.find_users(users)]
 
 
 def check_cutoff(k: int | None, n_items: int) -> None:

@@ -163,16 +163,20 @@ class FoldJob(NamedTuple):
         fitted = time.time()
         predictions = list(model.test(testset))
         tested = time.time()
-        again = list(model.test(trainset.build_testset())) if self.predicts_trainset else []
         diverged = None
         try:
-            model.check_not_diverged(predictions)
+            model.check_not_diverged()
         except DivergedModelError as error:
             diverged = error.with_traceback(None)  # its traceback would keep the model in memory
+        again = list(model.test(trainset.build_testset())) if self.predicts_trainset else []
         return FittedFold(
             test=predictions if self.returns_predictions else [],
             train=again if self.returns_predictions else [],
-            test_values={one.name: one.compute(predictions) for one in self.functions},
+            test_values={
+                one.name: one.compute(predictions)
+                for one in self.functions
+                if predictions or not model.returns_lists
+            },
             train_values={one.name: one.compute(again) for one in self.functions if again},
             fit_time=fitted - start,
             test_time=tested - fitted,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -100,8 +102,8 @@ def test_functions_are_models() -> None:
 
     def at_once(train: pd.DataFrame, pairs: pd.DataFrame, seed: int) -> pd.DataFrame:
         seeds.append(seed)
-        assert list(train) == ["user", "item", "rating"]
-        assert list(pairs) == ["user", "item"]
+        assert list(train) == list(ratings())
+        assert list(pairs) == [name for name in train if name != "rating"]
         estimated = item_means(train)(pairs)
         return pairs.assign(estimated=estimated).sample(frac=1, random_state=seed)
 
@@ -153,11 +155,35 @@ def test_costs_are_recorded() -> None:
     """Seconds and memory of every fold, users, and the value of every measure."""
     found = run(metrics=["ndcg@5", "rmse"]).runs
     assert found.index.names == ["model", "seed", "fold"]
-    assert [*found] == ["fit_time", "test_time", "peak_memory_mb", "users", "ndcg@5", "rmse"]
-    assert (found[["fit_time", "test_time"]] >= 0).all(axis=None)
+    seconds = ["fit_seconds", "predict_seconds", "measure_seconds"]
+    assert [*found] == [*seconds, "peak_memory_mb", "users", "ndcg@5", "rmse"]
+    assert (found[seconds] >= 0).all(axis=None)
     assert found["peak_memory_mb"].between(20, 20_000).all()
     with pytest.raises(rn.InvalidInputError, match="load_runs"):
         _ = rn.compare({"a": {1: [(1, 2), (2, 1)]}, "b": {1: [(2, 2), (1, 1)]}}).runs
+
+
+def test_seconds_are_of_the_whole_fold() -> None:
+    """To fit, to predict and rank the catalogue, and to compute every measure."""
+
+    def slow_model(train: pd.DataFrame) -> Any:
+        def predict(pairs: pd.DataFrame) -> Any:
+            time.sleep(0.1)  # for the test ratings, and for the catalogue
+            return pairs["item"].map(means).fillna(0.0)
+
+        means = train.groupby("item")["rating"].mean()
+        time.sleep(0.05)
+        return predict
+
+    def slow_measure(_: list[Any]) -> float:
+        time.sleep(0.3)
+        return 1.0
+
+    start = time.time()
+    found = run({"f": slow_model}, metrics=["ndcg@5", slow_measure], protocol="both").runs
+    for name, least in (("fit", 0.05), ("predict", 0.2), ("measure", 0.3)):
+        assert found[f"{name}_seconds"].between(least, least + 0.3).all()
+    assert found.filter(like="seconds").sum(axis=None) < time.time() - start
 
 
 def test_peak_memory_is_measured_per_fold() -> None:
@@ -178,7 +204,8 @@ def test_on_result_gets_every_result_once() -> None:
     places = [(name, fold) for fold in (1, 2) for name in models()]
     assert [(one.model, one.cell.fold) for one in seen] == places
     tracked = seen[0].to_metrics()
-    assert {*tracked} == {"ndcg_at_5", "fit_time", "test_time", "peak_memory_mb"}
+    seconds = {"fit_seconds", "predict_seconds", "measure_seconds"}
+    assert {*tracked} == {"ndcg_at_5", "peak_memory_mb", *seconds}
     assert tracked["ndcg_at_5"] == seen[0].scores["ndcg@5"]
 
 
@@ -190,6 +217,53 @@ def test_progress_counts_every_model_in_every_fold_of_every_seed() -> None:
         run(with_top(Failing(3)), seeds=[0, 3], progress=lambda *one: shown.append(one))
     assert {title for title, _ in shown} == {"Training"}
     assert [share for _, share in shown] == pytest.approx([n / 8 for n in range(9)])
+
+
+def test_a_long_ranking_of_the_catalogue_shows_its_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a model in this process, up to its end; another process reports only whole folds."""
+    monkeypatch.setattr("recsys_ndcg.catalogue.candidates._CELLS", 20 * 80)  # users × items
+    shown: list[tuple[str, float]] = []
+    options: dict[str, Any] = {"protocol": "catalogue", "seeds": [7]}
+
+    def fails_at_once(_: pd.DataFrame) -> Any:
+        return lambda pairs: pairs["nope"] if len(pairs) > 1000 else np.ones(len(pairs))
+
+    with pytest.warns(rn.DataWarning, match="g failed in 2 of 2"):
+        run(
+            {"f": item_means, "g": fails_at_once},
+            progress=lambda *one: shown.append(one),
+            **options,
+        )
+    for name, shares in (("f", [0, 1 / 3, 2 / 3, 1, 1]), ("g", [0, 1])):
+        title = f"{name}, seed 7, fold 2: ranking the catalogue"
+        assert [share for what, share in shown if what == title] == pytest.approx(shares)
+
+
+def test_without_a_terminal_each_fold_has_a_line(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """On standard error, with its first score; not of folds that a folder has, and not if off."""
+    Failing.forget()
+    with pytest.warns(rn.DataWarning, match="failed in 1 of 2"):
+        run(with_top(Failing(2)), progress=True, folder=tmp_path)
+    printed, lines = capsys.readouterr()
+    found = "\n".join(
+        rf"{name} seed 0 fold {fold}/2: {result}{place} of 4\)"
+        for name, fold, result, place in (
+            ("f", 1, SCORE, 1), ("top", 1, SCORE, 2),
+            ("f", 2, r"failed: RuntimeError: no convergence \(", 3), ("top", 2, SCORE, 4),
+        )
+    )  # fmt: skip
+    assert re.fullmatch(f"{found}\n", lines)
+    assert printed == ""
+    run(with_top(Failing(2)), progress=True, folder=tmp_path)
+    assert re.fullmatch(rf"f seed 0 fold 2/2: {SCORE}3 of 4\)\n", capsys.readouterr().err)
+    for quiet in (False, lambda *_: None):
+        run(progress=quiet)
+        assert capsys.readouterr().err == ""
+
+
+SCORE = r"ndcg@5 0\.\d{3} \(\d+\.\d s; "
 
 
 @pytest.mark.parametrize(("name", "k"), [("NDCG@5", 7), (rn.NDCG(5), 7), ("ndcg", np.int64(5))])
