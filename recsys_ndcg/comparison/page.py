@@ -234,15 +234,7 @@ _DIFFERENCES = (
     "Each user's score under one model minus the score under the other. It shows what a mean "
     "hides: whether a few users gain much, or many gain a little."
 )
-#: Headings of the seconds in the table of runs.
-_SECONDS = {
-    "seconds": "seconds",
-    "fit_seconds": "fit (s)",
-    "predict_seconds": "predict (s)",
-    "measure_seconds": "measure (s)",
-    "fit_time": "fit (s)",
-    "test_time": "test (s)",
-}
+_STEPS = ("fit", "predict", "measure")  # each has its seconds in the table of runs
 _FOLDS = "folds_1 and so on are the results of cross_validate, which cannot be read from a file"
 _BY_ACTIVITY = "Mean scores of users with few and with many ratings, by model."
 _TRADE_OFF = "Each model by two metrics: a model ahead in one may be behind in the other."
@@ -420,8 +412,8 @@ def _describe_training(comparison: Comparison) -> tuple[str, list[ShownTable]]:
     if comparison.runs_table is not None:
         runs = comparison.runs_table.groupby(level="model", sort=False)
         costs["folds"] = runs.size().map("{:d}".format)
-        for name in (one for one in _SECONDS if one in comparison.runs_table):
-            costs.setdefault(_SECONDS[name], runs[name].sum().map("{:.2f}".format))
+        for step in _STEPS:
+            costs[f"{step} (s)"] = runs[f"{step}_seconds"].sum().map("{:.2f}".format)
         costs["memory (MB)"] = runs["peak_memory_mb"].max().map("{:.0f}".format)
         cells = cells.join(pd.DataFrame(costs), on="model").fillna("-")
         lead = "Parameters, the seconds of all folds together, and the highest use of memory."
