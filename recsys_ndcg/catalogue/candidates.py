@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain, repeat
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from weakref import WeakSet
 
 import numpy as np
 import pandas as pd
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 _CELLS = 1 << 20
+_reported = WeakSet[Any]()  # data sets with a warning about their rating scale
 _FIX = "Test on ratings that are not in the trainset; KFold and train_test_split give such ratings."
 
 
@@ -74,11 +77,21 @@ class Ratings:
         """The user (or item) of every rating."""
         return np.repeat(np.arange(len(self.offsets) - 1, dtype=np.intp), self.sizes)
 
-    def warn_outside_scale(self, scale: tuple[float, float]) -> None:
-        """Warn if ratings are outside the rating scale."""
+    def warn_outside_scale(self, scale: tuple[float, float], source: Any) -> None:
+        """Warn if ratings are outside the rating scale, once for each source.
+
+        Parameters
+        ----------
+        scale : pair of float
+            The lowest and the highest possible rating.
+        source : object
+            The data set or the trainset that the ratings come from.
+        """
         values, (low, high) = self.values, scale
         outside = int(((values < low) | (values > high)).sum())
-        if outside:
+        if outside and source not in _reported:
+            with suppress(TypeError):  # a user's own class that cannot be hashed
+                _reported.add(source)
             least, most = float(values.min()), float(values.max())
             warn(
                 f"{outside} of {len(values)} ratings are outside the rating_scale ({low}, {high}); "

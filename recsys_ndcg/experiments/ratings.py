@@ -145,7 +145,7 @@ class FunctionModel:
             for (user, item, rating), estimated in zip(testset, estimates, strict=True)
         ]
 
-    def check_not_diverged(self, predictions: list[Any]) -> None:
+    def check_not_diverged(self) -> None:
         """Do nothing: estimates that are not numbers have raised an error already."""
 
     def candidates(self, trainset: Any, convention: Convention) -> Candidates:

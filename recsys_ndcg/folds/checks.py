@@ -162,7 +162,7 @@ class CheckedSplits:
             raise InvalidInputError(msg)
         trainset = first[0]
         ratings = Ratings(trainset.ur, trainset.n_users)
-        ratings.warn_outside_scale(trainset.rating_scale)
+        ratings.warn_outside_scale(trainset.rating_scale, self.data)
         inspect(ratings.values)
         return chain([first], splits)
 

@@ -163,12 +163,12 @@ class FoldJob(NamedTuple):
         fitted = time.time()
         predictions = list(model.test(testset))
         tested = time.time()
-        again = list(model.test(trainset.build_testset())) if self.predicts_trainset else []
         diverged = None
         try:
-            model.check_not_diverged(predictions)
+            model.check_not_diverged()
         except DivergedModelError as error:
             diverged = error.with_traceback(None)  # its traceback would keep the model in memory
+        again = list(model.test(trainset.build_testset())) if self.predicts_trainset else []
         return FittedFold(
             test=predictions if self.returns_predictions else [],
             train=again if self.returns_predictions else [],

@@ -10,7 +10,6 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from surprise import AlgoBase
 
 from recsys_ndcg.errors import InvalidInputError, quote
@@ -19,8 +18,6 @@ from recsys_ndcg.surprise.traps import make_diverged_error
 if TYPE_CHECKING:
     from recsys_ndcg.catalogue import Candidates
     from recsys_ndcg.convention import Convention
-
-_N_CHECKED = 20  # predictions that are made again without clipping
 
 
 class Algorithm:
@@ -34,37 +31,46 @@ class Algorithm:
 
     def __init__(self, algo: Any) -> None:
         self._algo = algo
+        self._diverged_for: Any = None  # the inner id of a user
 
     def fit(self, trainset: Any) -> None:
         """Fit the algorithm."""
         self._algo.fit(trainset)
 
     def test(self, testset: list[Any]) -> Any:
-        """Return the predictions of a testset."""
-        return self._algo.test(testset)
+        """Return the predictions of a testset; note whose estimates clipping hides."""
+        algo = self._algo
+        # an overridden predict is responsible for its own numbers
+        is_overridden = getattr(type(algo), "predict", None) is not AlgoBase.predict
+        if is_overridden or {"predict", "estimate"} & vars(algo).keys():
+            return algo.test(testset)
+        estimate = algo.estimate  # called as often as by Surprise: it may print or count
 
-    def check_not_diverged(self, predictions: list[Any]) -> None:
-        """Raise if predictions at the top of the scale are NaN or infinite without clipping.
+        def estimate_and_check(user: Any, item: Any) -> Any:
+            estimated = estimate(user, item)
+            value = estimated[0] if isinstance(estimated, tuple) else estimated
+            if not value < math.inf and self._diverged_for is None:
+                self._diverged_for = user
+            return estimated
+
+        algo.estimate = estimate_and_check
+        try:
+            return algo.test(testset)
+        finally:
+            del algo.estimate
+
+    def check_not_diverged(self) -> None:
+        """Raise if an estimate that clipping turned into the top rating is NaN or infinite.
 
         Raises
         ------
         DivergedModelError
             The message has the user of the first one.
         """
-        algo = self._algo
-        # an overridden predict is responsible for its own numbers
-        if getattr(type(algo), "predict", None) is not AlgoBase.predict or "predict" in vars(algo):
-            return
-        top = algo.trainset.rating_scale[1]
-        suspects = [one for one in predictions if one[3] == top][:_N_CHECKED]
-        state = np.random.get_state()  # noqa: NPY002 - the generator of Surprise
-        try:
-            unclipped = [algo.predict(*one[:2], clip=False).est for one in suspects]
-        finally:
-            np.random.set_state(state)  # noqa: NPY002
-        for one, estimate in zip(suspects, unclipped, strict=True):
-            if not math.isfinite(estimate):
-                raise make_diverged_error(type(algo).__name__, one[0])
+        user = self._diverged_for
+        if user is not None:
+            raw = user if isinstance(user, str) else self._algo.trainset.to_raw_uid(user)
+            raise make_diverged_error(type(self._algo).__name__, raw)
 
     def candidates(self, trainset: Any, convention: Convention) -> Candidates:
         """Return the estimates of all items that a user has not rated."""
@@ -98,7 +104,7 @@ class CheckedAlgorithm(Algorithm):
         InvalidInputError
             A pair is missing, or was not requested.
         """
-        predictions = list(self._algo.test(list(testset)))
+        predictions = list(super().test(list(testset)))
         rows, wanted = ([tuple(row[:3]) for row in each] for each in (predictions, testset))
         if rows == wanted or (found := Counter(rows)) == (requested := Counter(wanted)):
             return predictions

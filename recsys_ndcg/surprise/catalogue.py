@@ -100,7 +100,7 @@ def rank_catalogue(  # noqa: PLR0913 - the contract
     training = candidates.training
     check_cutoff(k, trainset.n_items)
     if clip:
-        training.ratings.warn_outside_scale(trainset.rating_scale)
+        training.ratings.warn_outside_scale(trainset.rating_scale, trainset)
     warn_of_truncation(type(algo), training.ratings.values)
     raw = _select_ids(users, training.users, "user")
     strangers = raw[training.find_users(raw.tolist()) < 0]
@@ -218,7 +218,7 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
     _warn_of_seen_labels(candidates, labels)
     # a wrong scale spoils the estimates of predict(), though not these unclipped ranks
     training = candidates.training
-    training.ratings.warn_outside_scale(trainset.rating_scale)
+    training.ratings.warn_outside_scale(trainset.rating_scale, trainset)
     warn_of_truncation(type(algo), training.ratings.values)
     report = evaluate_in_memory(lists, plan)
     # popularity is no rating, so it cannot be compared with a limit on ratings

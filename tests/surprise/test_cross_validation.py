@@ -249,6 +249,32 @@ def test_the_callers_algorithm_stays_fitted_on_the_last_fold(measures: Any, n_jo
     assert ours.test(testset) == theirs.test(testset) == svd().fit(trainset).test(testset)
 
 
+class Printing(surprise.AlgoBase):  # type: ignore[misc]
+    """An algorithm that prints its estimates, half of which are above the scale."""
+
+    def __init__(self, x: int = 0) -> None:  # noqa: ARG002 - a parameter to search
+        super().__init__()
+
+    def estimate(self, user: Any, item: Any) -> Any:
+        """Print and return an estimate."""
+        print(user, item)  # noqa: T201 - as a user's own algorithm may
+        return 9.0 if str(item)[-1] in "13579" else (2.0, {})
+
+
+@pytest.mark.parametrize("act", [0, 1])
+def test_estimate_is_called_as_often_as_by_surprise(act: int, capsys: Any) -> None:
+    """Not again to look for models that diverged: it may print or count."""
+    printed = []
+    for library in (rn.surprise.model_selection, model_selection):
+        np.random.seed(0)  # noqa: NPY002
+        if act:
+            library.GridSearchCV(Printing, {"x": [1, 2]}, ["rmse"], cv=TWO).fit(DATA)
+        else:
+            library.cross_validate(Printing(), DATA, ["rmse"], cv=TWO, return_train_measures=True)
+        printed.append(capsys.readouterr().out)
+    assert printed[0] == printed[1] != ""
+
+
 def test_one_algorithm_is_fitted_on_every_fold_as_in_surprise() -> None:
     """It keeps its own state between folds, also if one of them fails."""
     assert_same_scores(*cross_validate_both(0, Counting, DATA, ["rmse"], cv=THREE))

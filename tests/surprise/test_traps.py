@@ -64,6 +64,16 @@ def test_ratings_outside_the_scale_give_one_warning_with_their_range(act: Any) -
     (found,) = warnings_of(lambda: act(dataset(TABLE, (2, 5))))
     assert "from 0.5 to 5" in found
     assert not warnings_of(lambda: act(dataset(TABLE, (0, 10))))
+    data = dataset(DOUBLED, (1, 5))
+    assert len(warnings_of(lambda: [act(data), act(data)])) == (2 if act is SCALED[2] else 1)
+
+
+def test_a_trainset_outside_the_scale_gives_one_warning() -> None:
+    """However many algorithms are evaluated on it."""
+    trainset = dataset(DOUBLED, (1, 5)).build_full_trainset()
+    fitted = [svd(n_factors=n).fit(trainset) for n in (2, 3)]
+    found = warnings_of(lambda: [rank_catalogue(one, trainset, clip=True) for one in fitted])
+    assert len(found) == 1
 
 
 # models that diverged
