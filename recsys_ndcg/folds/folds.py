@@ -180,8 +180,8 @@ class FoldRuns(tuple["FoldRun", ...]):
         """
         if any(part.audit is None for fold in self for part in fold.ranked):
             msg = (
-                "A search keeps the scores of every user only on request: pass keep_per_user=True, "
-                "and fit again."
+                "This search kept no scores of users, as they were many, or by keep_per_user=False: "
+                "pass keep_per_user=True, and fit again."
             )
             raise InvalidInputError(msg)
 

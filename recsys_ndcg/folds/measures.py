@@ -203,7 +203,6 @@ class FoldPlan:
         convention: Convention | str | None,
         *,
         return_train_measures: bool = False,
-        keep_per_user: bool = True,
         features: Any = None,
     ) -> FoldPlan:
         """Parse measures, and give their metrics a convention with the plug-in's tie tolerance.
@@ -230,7 +229,7 @@ class FoldPlan:
             errors = [one.name for one in parsed if one == ACCURACY.get(one.name)]
             rated = rated.with_metrics([METRICS[name]() for name in errors if name in METRICS])
         known = {} if features is None else {"features": features}
-        plan = cls(parsed, rated, catalogue, return_train_measures, keep_per_user, known)
+        plan = cls(parsed, rated, catalogue, return_train_measures, known=known)
         if catalogue is not None:
             choose_convention(catalogue)  # raises if two metrics rank differently
             if return_train_measures:

@@ -42,10 +42,11 @@ class Algorithm:
         algo = self._algo
         # an overridden predict is responsible for its own numbers
         is_overridden = getattr(type(algo), "predict", None) is not AlgoBase.predict
-        if is_overridden or {"predict", "estimate"} & vars(algo).keys():
+        estimate = getattr(algo, "estimate", None)
+        if estimate is None or is_overridden or {"predict", "estimate"} & vars(algo).keys():
             return algo.test(testset)
-        estimate = algo.estimate  # called as often as by Surprise: it may print or count
 
+        # as often as Surprise calls it: it may print or count
         def estimate_and_check(user: Any, item: Any) -> Any:
             estimated = estimate(user, item)
             value = estimated[0] if isinstance(estimated, tuple) else estimated

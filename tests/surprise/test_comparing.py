@@ -114,7 +114,7 @@ def test_a_list_of_seeds_or_of_cross_validations_is_one_model() -> None:
 def test_each_combination_of_a_search_is_a_model(models: dict[str, Any]) -> None:
     """It is named by the parameters that differ."""
     grid = {"n_factors": [5, 20], "n_epochs": [2], "random_state": [0]}
-    search = GridSearchCV(SVD, grid, MEASURES, cv=THREE, threshold=4, keep_per_user=True)
+    search = GridSearchCV(SVD, grid, MEASURES, cv=THREE, threshold=4)
     search.fit(DATA)
     found = rn.compare(search)
     assert found.models == ["n_factors=5", "n_factors=20"]
@@ -162,7 +162,8 @@ def test_only_the_best_of_a_search_is_called_too_good(models: dict[str, Any]) ->
     found = rn.compare(models)
     assert found.optimism == {}
     assert not [line for line in found.remarks if "a search tried" in line]
-    search = GridSearchCV(SVD, {"n_epochs": [1, 2]}, ["ndcg@10"], cv=THREE)
+    options: dict[str, Any] = {"cv": THREE, "keep_per_user": False}
+    search = GridSearchCV(SVD, {"n_epochs": [1, 2]}, ["ndcg@10"], **options)
     assert_rejected("Nothing has been searched yet", lambda: search.optimism)
     search.fit(DATA)
     assert_rejected("keep_per_user=True", lambda: search.optimism)
@@ -170,7 +171,8 @@ def test_only_the_best_of_a_search_is_called_too_good(models: dict[str, Any]) ->
 
 def test_models_without_comparable_scores_are_rejected(models: dict[str, Any]) -> None:
     """Other folds, only errors, no scores of users, or no fit."""
-    search = GridSearchCV(SVD, {"n_epochs": [1, 2]}, MEASURES, cv=THREE, threshold=4)
+    options: dict[str, Any] = {"cv": THREE, "threshold": 4, "keep_per_user": False}
+    search = GridSearchCV(SVD, {"n_epochs": [1, 2]}, MEASURES, **options)
     assert_rejected("Nothing has been searched yet", rn.compare, search)
     search.fit(DATA)
     assert_rejected("keep_per_user=True", rn.compare, search)

@@ -7,6 +7,7 @@ import copy
 import functools
 import math
 import pickle
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -141,7 +142,7 @@ def test_the_tables_of_a_search(search: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", [GridSearchCV, RandomizedSearchCV])
-def test_scores_of_users_are_kept_only_on_request(kind: Any) -> None:
+def test_scores_of_users_are_kept_or_not_on_request(kind: Any) -> None:
     """Without them a search of many users is as small as one of few, and otherwise equal."""
     more: dict[str, Any] = {} if kind is GridSearchCV else {"n_iter": 2, "random_state": 0}
     how = {"measures": ["rmse", "ndcg@5", "ndcg@5:catalogue"], "cv": TWO, **more}
@@ -157,6 +158,16 @@ def test_scores_of_users_are_kept_only_on_request(kind: Any) -> None:
     without.fit(samples.dataset(samples.TABLE[samples.TABLE["user"] < "u020"]))
     fewer = len(pickle.dumps(without._folds))  # noqa: SLF001
     assert small < 1.1 * fewer < large
+
+
+def test_a_search_of_many_users_warns_before_it_trains(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That it keeps no scores of users, unless it is decided."""
+    monkeypatch.setattr(sys.modules[GridSearchCV.__module__], "_MAX_KEPT", 159)
+    grid = {"x": [1, 2]}  # for forty users in two folds
+    with pytest.raises(rn.DataWarning, match="have 160 in 2 folds.*at most 159.*rn.compare"):
+        GridSearchCV(samples.NeverFitted, grid, ["ndcg@5"], cv=TWO).fit(DATA)
+    for measure, kept in (("rmse", None), ("ndcg@5", True), ("ndcg@5", False)):
+        fit_search(GridSearchCV, surprise.SVD, GRID, [measure], cv=TWO, keep_per_user=kept)
 
 
 # refit

@@ -25,13 +25,15 @@ from recsys_ndcg.surprise.algorithm import Algorithm
 from recsys_ndcg.surprise.library import add_missing_names
 from recsys_ndcg.surprise.traps import warn_of_truncation
 
+_MAX_KEPT = 500_000  # scores of users in each measure: about 100 MB
+
 
 class MeasuredSearch(BaseSearchCV):  # type: ignore[misc] # surprise has no types
     """The part of both searches that replaces Surprise's `fit`, and their results."""
 
     threshold: float | None
     convention: Convention | str | None
-    keep_per_user: bool
+    keep_per_user: bool | None
     features: Any
     progress: bool
     _known: Mapping[str, Measure] = MappingProxyType({})
@@ -50,6 +52,11 @@ class MeasuredSearch(BaseSearchCV):  # type: ignore[misc] # surprise has no type
         InvalidInputError
             Before anything is trained, as for `cross_validate`, or because folds from files cannot
             be refitted. In the end, if no combination has a score to refit by.
+
+        Warns
+        -----
+        DataWarning
+            The scores of users are too many to keep by default; and as for `cross_validate`.
         """
         self.__dict__.update(self._parse_measures(self.measures, self.refit))
         plan = FoldPlan.of(
@@ -57,7 +64,6 @@ class MeasuredSearch(BaseSearchCV):  # type: ignore[misc] # surprise has no type
             self.threshold,
             self.convention,
             return_train_measures=self.return_train_measures,
-            keep_per_user=self.keep_per_user,
             features=self.features,
         )
         if self.refit and hasattr(data, "folds_files"):
@@ -72,6 +78,7 @@ class MeasuredSearch(BaseSearchCV):  # type: ignore[misc] # surprise has no type
         # all at once, as in Surprise, so that all combinations get the same folds
         parts = list(splits.iterate(partial(warn_of_truncation, self.algo_class)))
         splits.warn_of_leaks()
+        plan = replace(plan, keep_per_user=self._keeps_users(plan, parts))
         pairs = product(self.param_combinations, parts)
         total = len(self.param_combinations) * len(parts)
         folds = run_folds(
@@ -168,6 +175,21 @@ class MeasuredSearch(BaseSearchCV):  # type: ignore[misc] # surprise has no type
         self._known = {**self._known, **{one.name: one for one in found}}
         return {"measures": [one.name for one in found], "refit": _parse_refit(refit, found)}
 
+    def _keeps_users(self, plan: FoldPlan, splits: Sequence[Any]) -> bool:
+        """Return whether the scores of users are kept; warn if they are too many to be."""
+        if self.keep_per_user is not None:
+            return self.keep_per_user
+        n_combinations = len(self.param_combinations)
+        n_scores = n_combinations * sum(len({row[0] for row in test}) for _, test in splits)
+        if n_scores > _MAX_KEPT and (plan.rated or plan.catalogue):
+            warn(
+                f"This search keeps no scores of users: {n_combinations} combinations have "
+                f"{n_scores:,} in {len(splits)} folds, and the default is to keep at most "
+                f"{_MAX_KEPT:,}. rn.compare(search), per_user and optimism need "
+                "keep_per_user=True; keep_per_user=False silences this."
+            )
+        return n_scores <= _MAX_KEPT
+
     def _get_refitted(self) -> Any:
         if not self.refit:
             msg = "refit is False, so no estimator is fitted. Pass refit='ndcg@10', for example."
@@ -246,9 +268,10 @@ class GridSearchCV(MeasuredSearch, model_selection.GridSearchCV):  # type: ignor
         Ratings at or above it count as relevant; binary metrics need it.
     convention : Convention, optional
         All other choices.
-    keep_per_user : bool
-        Whether to keep the scores of every user for `per_user`: about 100 bytes per user, fold and
-        combination.
+    keep_per_user : bool, optional
+        Whether to keep the scores of every user, for `per_user`, `optimism` and
+        `recsys_ndcg.compare`: about 200 bytes per user, fold and combination. By default they are
+        kept if the number of users × folds × combinations is at most 500,000.
     progress : bool
         Whether to show a progress bar for long jobs, in a terminal or a notebook.
 
@@ -299,7 +322,7 @@ class GridSearchCV(MeasuredSearch, model_selection.GridSearchCV):  # type: ignor
         *,
         threshold: float | None = None,
         convention: Convention | str | None = None,
-        keep_per_user: bool = False,
+        keep_per_user: bool | None = None,
         features: Any = None,
         progress: bool = True,
     ) -> None:
@@ -358,7 +381,7 @@ class RandomizedSearchCV(MeasuredSearch, model_selection.RandomizedSearchCV):  #
         *,
         threshold: float | None = None,
         convention: Convention | str | None = None,
-        keep_per_user: bool = False,
+        keep_per_user: bool | None = None,
         features: Any = None,
         progress: bool = True,
     ) -> None:
