@@ -180,7 +180,7 @@ class FoldRuns(tuple["FoldRun", ...]):
         """
         if any(part.audit is None for fold in self for part in fold.ranked):
             msg = (
-                "This search kept no scores of users, as they were many, or by keep_per_user=False: "
+                "This search kept no scores of users (keep_per_user=False, or too many users): "
                 "pass keep_per_user=True, and fit again."
             )
             raise InvalidInputError(msg)

@@ -196,7 +196,7 @@ class FoldPlan:
     known: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(  # noqa: PLR0913 - the options of cross-validation
+    def of(
         cls,
         measures: Any,
         threshold: float | None,

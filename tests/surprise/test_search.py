@@ -164,7 +164,7 @@ def test_a_search_of_many_users_warns_before_it_trains(monkeypatch: pytest.Monke
     """That it keeps no scores of users, unless it is decided."""
     monkeypatch.setattr(sys.modules[GridSearchCV.__module__], "_MAX_KEPT", 159)
     grid = {"x": [1, 2]}  # for forty users in two folds
-    with pytest.raises(rn.DataWarning, match="have 160 in 2 folds.*at most 159.*rn.compare"):
+    with pytest.raises(rn.DataWarning, match=r"have 160 in 2 folds.*at most 159.*rn.compare"):
         GridSearchCV(samples.NeverFitted, grid, ["ndcg@5"], cv=TWO).fit(DATA)
     for measure, kept in (("rmse", None), ("ndcg@5", True), ("ndcg@5", False)):
         fit_search(GridSearchCV, surprise.SVD, GRID, [measure], cv=TWO, keep_per_user=kept)
