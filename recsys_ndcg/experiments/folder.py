@@ -35,6 +35,7 @@ _RUN, _MODEL = "run.json", "model.json"
 _CELLS = "cells"
 _DONE = re.compile(r"seed(\d{1,10})-fold(\d{1,6})\.json", re.ASCII)
 _SIMPLE = re.compile(r"[\w=+,-][\w .=+,-]{0,58}[\w=+,-]|\w", re.ASCII)
+_DIGEST = re.compile(r"[0-9a-f]{16,}")
 _FAILED = ".failed.txt"
 _STALE = 3600  # seconds, after which an unfinished file is no longer being written
 
@@ -129,15 +130,14 @@ class RunFolder:
         changes = []
         if any(self.list_cells(name) for name in self.models):
             saved = {name: self.description.get(name) for name in description}
-            changes += _list_differences("", saved, description)
+            changes += _list_changes(saved, description)
         for name, model in models.items():
             if self.list_cells(name) and name in self.models:
-                before = self.models[name]
-                changes += [f"{name}: {one}" for one in _list_model_changes(before, model)]
+                changes += _list_model_changes(self.models[name], model)
         if changes:
             msg = (
-                f"{self.path}: this folder has results of a different experiment: "
-                f"{'; '.join(changes)}. Use another folder, or another name for a changed model."
+                f"This folder holds a different experiment: {'; '.join(changes)}. Use another "
+                f"folder than {self.path}, or another name for a changed model."
             )
             raise InvalidInputError(msg)
 
@@ -344,15 +344,26 @@ def _read_record(path: Path, kind: str) -> dict[str, Any]:
         return values
 
 
-def _list_differences(name: str, old: Any, new: Any) -> list[str]:
-    """Return what differs between two values: ``"parameters.k (3, now 4)"``."""
-    if isinstance(old, dict) and isinstance(new, dict):
-        return [
-            change
-            for key in dict.fromkeys([*old, *new])
-            for change in _list_differences(f"{name}.{key}".strip("."), old.get(key), new.get(key))
-        ]
-    return [] if old == new else [f"{name} ({quote(old)}, now {quote(new)})"]
+def _list_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Return the differences between two experiments: ``["threshold: 4, now 3"]``."""
+    places = {"data.digest": "ratings_digest"}
+    changes = {
+        places.get(place, place.removeprefix("data.")): pair
+        for place, pair in _find_differences(before, now).items()
+        if not place.startswith("measures.")
+    }
+    measures = before["measures"], now["measures"]
+    if measures[0].keys() != measures[1].keys():
+        changes["metrics"] = tuple(", ".join(each) for each in measures)
+    common = [name for name in measures[0] if name in measures[1]]
+    measured: dict[tuple[str, Any], list[str]] = {}
+    for name in common:
+        for field, pair in _find_differences(*(each[name] for each in measures)).items():
+            measured.setdefault((field, pair), []).append(name)
+    for (field, pair), names in measured.items():
+        owners = "" if names == common else f" of {', '.join(names)}"
+        changes[f"{field}{owners}"] = pair
+    return [_format_change(place, pair) for place, pair in changes.items()]
 
 
 def _list_model_changes(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
@@ -363,11 +374,47 @@ def _list_model_changes(before: dict[str, Any], now: dict[str, Any]) -> list[str
     is_same = all(before[name] == now[name] for name in ("fingerprint", "libraries"))
     if before["fingerprint"] is None or is_same:
         return []
+    owner, changes = f" of {now['name']}", _find_differences(before, now)
+    digests = changes.pop("fingerprint", (None, None))
+    changes.pop("incomparable", None)
     if any(str(one["fingerprint"]).startswith(GIVEN_PREFIX) for one in (before, now)):
-        return _list_differences("fingerprint", before["fingerprint"], now["fingerprint"])
-    changes = _list_differences("", before, now)
-    named = [one for one in changes if not one.startswith(("fingerprint", "incomparable"))]
-    return named or [f"{one}, in code or data that {_MODEL} does not list" for one in changes[:1]]
+        return [_format_change(f"fingerprint{owner}", digests)]
+    if not changes:
+        change = _format_change(f"fingerprint{owner}", digests)
+        return [f"{change}, in code or data that {_MODEL} does not list"]
+    # another class or function has other parameters and libraries, too
+    kinds = {place: pair for place, pair in changes.items() if place in ("class", "function")}
+    return [
+        _format_change(f"{place.removeprefix('parameters.')}{owner}", pair)
+        for place, pair in (kinds or changes).items()
+    ]
+
+
+def _find_differences(old: Any, new: Any, place: str = "") -> dict[str, tuple[Any, Any]]:
+    """Return what differs between two values of JSON: ``{"parameters.k": (3, 4)}``."""
+    if not (isinstance(old, Mapping) and isinstance(new, Mapping)):
+        return {} if old == new else {place: (old, new)}
+    found: dict[str, tuple[Any, Any]] = {}
+    for key in dict.fromkeys([*old, *new]):
+        found |= _find_differences(old.get(key), new.get(key), f"{place}.{key}".strip("."))
+    return found
+
+
+def _format_change(place: str, values: tuple[Any, Any]) -> str:
+    """Return a difference as text.
+
+    Examples
+    --------
+    >>> _format_change("threshold", ("4.0", "3.5"))
+    'threshold: 4, now 3.5'
+    """
+    old, new = (
+        (one[:8] if _DIGEST.fullmatch(one) else one.removesuffix(".0"))
+        if isinstance(one, str)
+        else quote(one)
+        for one in values
+    )
+    return f"{place}: {old}, now {new}"
 
 
 @cache  # reading the metadata takes milliseconds

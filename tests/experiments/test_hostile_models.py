@@ -246,4 +246,4 @@ def test_folds_that_are_files(tmp_path: Path) -> None:
     again = run(folder=tmp_path / "run", on_result=pytest.fail, **options)
     pd.testing.assert_frame_equal(found.per_user, again.per_user)
     files[1].write_text(files[0].read_text())
-    assert_rejected(r"data\.digest \(", run, folder=tmp_path / "run", **options)
+    assert_rejected("ratings_digest: ", run, folder=tmp_path / "run", **options)
