@@ -63,4 +63,4 @@ if __name__ == "__main__":
             n_jobs=2,
         )
         print(comparison)
-        print(rn.load_runs(folder).table[["ndcg@10:catalogue", "users", "fit_time"]].round(2))
+        print(rn.load_runs(folder).table[["ndcg@10:catalogue", "users", "fit_seconds"]].round(2))

@@ -115,7 +115,7 @@ class LiveLeaderboard:
         from recsys_ndcg.folds import lower_is_better
 
         rows = [
-            {"model": one.model, **one.scores, "fit s": one.costs["fit_time"]}
+            {"model": one.model, **one.scores, "fit s": one.costs["fit_seconds"]}
             for one in self._results
         ]
         groups = pd.DataFrame(rows, columns=None if rows else ["model"]).groupby("model")
@@ -156,7 +156,8 @@ def _print_costs(comparison: Comparison) -> None:
     """Print each model's times and memory."""
     for model, rows in comparison.runs.groupby(level="model", sort=False):
         print_line(
-            f"- {model}: fit {rows['fit_time'].mean():.2f} s, test {rows['test_time'].mean():.2f} "
+            f"- {model}: fit {rows['fit_seconds'].mean():.2f} s, predict "
+            f"{rows['predict_seconds'].mean():.2f} s, measure {rows['measure_seconds'].mean():.2f} "
             f"s, {rows['peak_memory_mb'].max():.0f} MB at most ({len(rows)} folds)."
         )
 

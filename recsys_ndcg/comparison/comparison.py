@@ -363,7 +363,9 @@ class Comparison(Renderable):
     def runs(self) -> pd.DataFrame:
         """Time, memory and scores of each fold run: a row per model, seed and fold.
 
-        Columns: fit_time and test_time in seconds, peak_memory_mb, users, and every measure.
+        Columns: fit_seconds, predict_seconds and measure_seconds, peak_memory_mb, users, and every
+        measure. Together the seconds are nearly all the time of the experiment in one process;
+        splitting the ratings and comparing the models take the rest.
 
         Raises
         ------

@@ -111,10 +111,11 @@ class Result:
 
     @property
     def costs(self) -> dict[str, float]:
-        """Seconds to fit and to test, and megabytes of memory."""
+        """Seconds to fit, to predict and to measure, and megabytes of memory."""
         return {
-            "fit_time": self.fold.fit_time,
-            "test_time": self.fold.test_time,
+            "fit_seconds": self.fold.fit_time,
+            "predict_seconds": self.fold.test_time + self.fold.rank_time,
+            "measure_seconds": self.fold.measure_time,
             "peak_memory_mb": self.peak_memory,
         }
 

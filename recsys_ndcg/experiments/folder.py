@@ -264,8 +264,10 @@ class RunFolder:
                     for name in self.description["measures"]
                 },
                 train={},
-                fit_time=_restore_number(stored["fit_time"]),
-                test_time=_restore_number(stored["test_time"]),
+                # earlier states of this package wrote fit_time and test_time
+                fit_time=_restore_number(stored.get("fit_seconds", stored.get("fit_time"))),
+                test_time=_restore_number(stored.get("predict_seconds", stored.get("test_time"))),
+                measure_time=_restore_number(stored.get("measure_seconds")),
                 n_users=stored["users"],
                 ranked=[_load_scores(one, path.parent) for one in stored["ranked"]],
             )
@@ -347,14 +349,14 @@ def _read_record(path: Path, kind: str) -> dict[str, Any]:
 def _list_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     """Return the differences between two experiments: ``["threshold: 4, now 3"]``."""
     places = {"data.digest": "ratings_digest"}
-    changes = {
+    changes: dict[str, tuple[Any, Any]] = {
         places.get(place, place.removeprefix("data.")): pair
         for place, pair in _find_differences(before, now).items()
         if not place.startswith("measures.")
     }
     measures = before["measures"], now["measures"]
     if measures[0].keys() != measures[1].keys():
-        changes["metrics"] = tuple(", ".join(each) for each in measures)
+        changes["metrics"] = ", ".join(measures[0]), ", ".join(measures[1])
     common = [name for name in measures[0] if name in measures[1]]
     measured: dict[tuple[str, Any], list[str]] = {}
     for name in common:

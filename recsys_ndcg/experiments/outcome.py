@@ -42,8 +42,14 @@ from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.rendering import Document, Renderable, Section, ShownTable, pluralise
 from recsys_ndcg.report import format_cells, write_inputs
 
-_HEADINGS = {"fit_time": "fit_s", "test_time": "test_s", "peak_memory_mb": "MB"}
-_COSTS = {"fit_time": "mean", "test_time": "mean", "peak_memory_mb": "max"}
+_HEADINGS = {
+    "fit_seconds": "fit_s",
+    "predict_seconds": "predict_s",
+    "measure_seconds": "measure_s",
+    "peak_memory_mb": "MB",
+}
+_SECONDS = ["fit_seconds", "predict_seconds", "measure_seconds"]
+_COSTS = {**dict.fromkeys(_SECONDS, "mean"), "peak_memory_mb": "max"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,8 +124,8 @@ class SavedRuns(Renderable):
         """A row per run and model, the best in the first measure first.
 
         Columns: the means of all measures; users; the numbers of folds that are done, of all that
-        the run has by now, and that failed; fit_time and test_time (mean seconds of a fold),
-        peak_memory_mb; begun; ratings_digest, a short hash of the ratings; settings_digest, of
+        the run has by now, and that failed; fit_seconds, predict_seconds and measure_seconds (means
+        of the folds), peak_memory_mb; begun; ratings_digest, a short hash of the ratings; settings_digest, of
         the splits and measures. Rows with equal digests are adjacent, and can be compared.
         """
         return self.sort_by(None)

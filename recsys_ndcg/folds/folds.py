@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections import Counter, deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -44,8 +45,9 @@ class FoldRun:
     ----------
     test, train : mapping
         The value of every measure on the testset, and on the trainset if it is measured.
-    fit_time, test_time : float
-        Seconds.
+    fit_time, test_time, rank_time, measure_time : float
+        Seconds to fit, to predict the testset, to estimate and rank the catalogue, and for the
+        rest (NaN if another process measures).
     n_users : int
         Number of users in the testset.
     ranked : sequence of ProtocolScores
@@ -64,21 +66,29 @@ class FoldRun:
     ranked: Sequence[ProtocolScores]
     tested: frozenset[int] = frozenset()
     diverged: DivergedModelError | None = None
+    rank_time: float = 0.0
+    measure_time: float = np.nan
 
     @classmethod
     def of(cls, model: Any, trainset: Any, testset: Any, plan: FoldPlan) -> FoldRun:
         """Fit a model, predict, and measure."""
+        start, rank_time = time.time(), 0.0
         prepared = PreparedFold.of(trainset, testset, plan)
         fitted, own = prepared.job.run(model, trainset, testset), prepared.plan.catalogue
-        if own is None or fitted.diverged is not None:
-            return prepared.measure(fitted)
-        try:
-            candidates = model.candidates(trainset, choose_convention(own))
-            lists = Placement(candidates, read_testset(testset), own, shown=False).lists()
-            ranked = _score(lists, own, prepared.plan, "catalogue")
-        except DivergedModelError as error:  # its traceback would keep the model in memory
-            return prepared.measure(fitted._replace(diverged=error.with_traceback(None)))
-        return prepared.measure(fitted, [ranked])
+        ranked: list[ProtocolScores] = []
+        if own is not None and fitted.diverged is None:
+            begun = time.time()
+            try:
+                candidates = model.candidates(trainset, choose_convention(own))
+                lists = Placement(candidates, read_testset(testset), own, shown=False).lists()
+                rank_time = time.time() - begun
+                ranked.append(_score(lists, own, prepared.plan, "catalogue"))
+            except DivergedModelError as error:  # its traceback would keep the model in memory
+                fitted = fitted._replace(diverged=error.with_traceback(None))
+        fold = prepared.measure(fitted, ranked)
+        others = fold.fit_time + fold.test_time + rank_time
+        measure_time = max(time.time() - start - others, 0.0)
+        return replace(fold, rank_time=rank_time, measure_time=measure_time)
 
     @property
     def names_without_order(self) -> list[str]:

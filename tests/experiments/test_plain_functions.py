@@ -44,7 +44,7 @@ found = [
 ]
 numbers = []
 for one in found:
-    runs = one.runs.drop(columns=["fit_time", "test_time", "peak_memory_mb"])
+    runs = one.runs.drop(columns=one.runs.filter(regex="seconds|memory"))
     scores = one.per_user.map(float.hex).reset_index().to_numpy().tolist()
     numbers.append([runs.map(float).map(float.hex).reset_index().to_numpy().tolist(), scores])
 assert rn.load_runs(folder).table["done"].tolist() == [2, 2]

@@ -88,7 +88,7 @@ def test_trackers_get_only_finite_numbers() -> None:
     scores = {"ndcg@5": 0.5, "rr": float("nan"), "rmse": float("inf")}
     fold = FoldRun(test=scores, train={}, fit_time=1.0, test_time=2.0, n_users=3, ranked=[])
     metrics = Result(Cell("m", 0, 1), fold, float("nan"), "").to_metrics()
-    assert metrics == {"ndcg_at_5": 0.5, "fit_time": 1.0, "test_time": 2.0}
+    assert metrics == {"ndcg_at_5": 0.5, "fit_seconds": 1.0, "predict_seconds": 2.0}
 
 
 def test_a_folder_whose_name_is_not_utf_8_is_shown(tmp_path: Path) -> None:
