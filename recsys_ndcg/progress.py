@@ -13,6 +13,8 @@ from html import escape
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from recsys_ndcg.errors import escape_invisible
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -49,9 +51,7 @@ def progress_bar(*, enabled: bool, delay: float = _DELAY) -> Iterator[Callable[[
         unknown. Any thread may call it, as often as it likes.
     """
     steps = Steps()
-    processes = sys.modules.get("multiprocessing.process")
-    is_worker = processes is not None and processes.parent_process() is not None
-    bar = choose_bar() if enabled and not is_worker else None
+    bar = choose_bar() if enabled and not _is_worker() else None
     if bar is None or not _bar_lock.acquire(blocking=False):
         yield lambda _what, _share: None
         return
@@ -69,6 +69,20 @@ def progress_bar(*, enabled: bool, delay: float = _DELAY) -> Iterator[Callable[[
         if thread.ident is not None:
             thread.join()
         _bar_lock.release()
+
+
+def write_progress_line(line: str) -> None:
+    """Write a line to standard error if no bar can be shown there; a worker writes nothing."""
+    if sys.stderr is not None and choose_bar() is None and not _is_worker():
+        with suppress(OSError, ValueError):  # the stream is closed
+            sys.stderr.write(f"{escape_invisible(line)}\n")
+            sys.stderr.flush()
+
+
+def _is_worker() -> bool:
+    """Return whether another process of Python started this one."""
+    processes = sys.modules.get("multiprocessing.process")
+    return processes is not None and processes.parent_process() is not None
 
 
 def _refresh(bar: Bar, steps: Steps, finished: threading.Event, delay: float) -> None:

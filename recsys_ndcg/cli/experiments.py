@@ -63,8 +63,8 @@ def experiment(
     with _print_to_stderr():
         given = {name: value for name, value in options.items() if value is not None}
         keywords = from_toml(config) | given
-        if output.quiet or not err.is_terminal:
-            comparison = run(**keywords, progress=False)
+        if output.quiet or not err.is_terminal:  # without a terminal, a line per fold
+            comparison = run(**keywords, progress=not output.quiet)
         else:
             live = LiveLeaderboard(list(keywords["models"]))
             live.resume(keywords.get("folder"))

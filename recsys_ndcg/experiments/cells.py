@@ -15,11 +15,12 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import chdir, suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -151,8 +152,14 @@ def _get_peak_memory() -> float:
     return float("nan")
 
 
-def run_task(task: Task) -> Result | Failure:
-    """Train a model on a fold and measure it; any error but Ctrl-C becomes a failure."""
+def run_task(
+    task: Task, show: Callable[[str, float], object] = lambda *_: None
+) -> Result | Failure:
+    """Train a model on a fold and measure it; any error but Ctrl-C becomes a failure.
+
+    `show` gets the share of the catalogue that is ranked.
+    """
+    show_share = partial(show, f"{task.cell}: ranking the catalogue")
     before = np.random.get_state()  # noqa: NPY002 - some algorithms of Surprise draw from it
     np.random.seed(task.cell.seed)  # noqa: NPY002
     try:
@@ -160,7 +167,7 @@ def run_task(task: Task) -> Result | Failure:
             with suppress(OSError):  # on Linux, 5 resets the peak (man 5 proc)
                 Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
             model = task.model.copy_unfitted(task.cell.seed)
-            fold = FoldRun.of(model, task.trainset, task.testset, task.plan)
+            fold = FoldRun.of(model, task.trainset, task.testset, task.plan, show_share)
         if fold.diverged:
             return _build_failure(task, fold.diverged)
         return Result(task.cell, fold, _get_peak_memory(), task.split, tuple(messages))
@@ -182,7 +189,9 @@ def _build_failure(task: Task, error: BaseException) -> Failure:
     return Failure(task.cell, message, "".join(traceback.format_exception(error)))
 
 
-def run_cells(tasks: Iterable[Task], n_jobs: int | None) -> Generator[Result | Failure, None, None]:
+def run_cells(
+    tasks: Iterable[Task], n_jobs: int | None, show: Callable[[str, float], object]
+) -> Generator[Result | Failure, None, None]:
     """Yield the result or failure of each task as soon as it is finished.
 
     With several jobs each worker is a process, and none of them outlives this generator. If one is
@@ -195,10 +204,12 @@ def run_cells(tasks: Iterable[Task], n_jobs: int | None) -> Generator[Result | F
         Read one by one, as workers become free.
     n_jobs : int, optional
         As for joblib.
+    show : callable
+        Gets the steps of a task in this process: a description, and the share that is done.
     """
     n_workers = effective_n_jobs(n_jobs)
     if n_workers == 1:
-        yield from map(run_task, tasks)
+        yield from (run_task(task, show) for task in tasks)
         return
     broken: list[Task] = []
     yield from _run_in_processes(tasks, n_workers, broken)

@@ -49,6 +49,7 @@ _HEADINGS = {
     "peak_memory_mb": "MB",
 }
 _SECONDS = ["fit_seconds", "predict_seconds", "measure_seconds"]
+_LONG = 9.95  # seconds, from which they are shown without decimals
 _COSTS = {**dict.fromkeys(_SECONDS, "mean"), "peak_memory_mb": "max"}
 
 
@@ -125,8 +126,9 @@ class SavedRuns(Renderable):
 
         Columns: the means of all measures; users; the numbers of folds that are done, of all that
         the run has by now, and that failed; fit_seconds, predict_seconds and measure_seconds (means
-        of the folds), peak_memory_mb; begun; ratings_digest, a short hash of the ratings; settings_digest, of
-        the splits and measures. Rows with equal digests are adjacent, and can be compared.
+        of the folds), peak_memory_mb; begun; ratings_digest, a short hash of the ratings;
+        settings_digest, of the splits and measures. Rows with equal digests are adjacent, and can
+        be compared.
         """
         return self.sort_by(None)
 
@@ -268,11 +270,15 @@ class Outcome:
         n_jobs: int | None,
         on_result: Callable[[Result], object] | None,
         show: Callable[[str, float], object],
+        show_line: Callable[[str], object],
     ) -> None:
-        """Run the missing fold runs; save each result before waiting for the next."""
+        """Run the missing fold runs; save each result before waiting for the next.
+
+        `show` gets the share of each step that is done, `show_line` a sentence about each fold.
+        """
         total = (self.ratings.n_folds or 0) * len(self.seeds) * len(self.models)
         show("Training", 0.0 if total else -1.0)
-        with closing(run_cells(self._iterate_tasks(), n_jobs)) as outcomes:
+        with closing(run_cells(self._iterate_tasks(), n_jobs, show)) as outcomes:
             for outcome in outcomes:
                 if isinstance(outcome, Failure):
                     place = "" if self.folder is None else f" ({self.folder.save_failure(outcome)})"
@@ -285,6 +291,21 @@ class Outcome:
                         on_result(outcome)
                 n_done = len(self.results) + len(self.failures)
                 show("Training", n_done / total if total else -1.0)
+                count = f"{n_done} of {total}" if total else f"{n_done} done"
+                show_line(self._format_line(outcome, count))
+
+    def _format_line(self, outcome: Result | Failure, count: str) -> str:
+        """Return a sentence about a fold: its name, first score and seconds, or its error."""
+        model, seed, fold = outcome.cell
+        n_folds = self.ratings.n_folds
+        name = f"{model} seed {seed} fold {fold}{f'/{n_folds}' if n_folds else ''}"
+        if isinstance(outcome, Failure):
+            return f"{name}: failed: {outcome.error} ({count})"
+        scored = [one for one in outcome.scores.items() if not np.isnan(one[1])]
+        metric, score = (scored or [*outcome.scores.items()])[0]
+        seconds = sum(outcome.costs[one] for one in _SECONDS)
+        time = f"{seconds:.{0 if seconds >= _LONG else 1}f} s"
+        return f"{name}: {metric} {score:.3f} ({time}; {count})"
 
     def _iterate_tasks(self) -> Iterator[Task]:
         """Yield the missing fold runs, fold by fold, so that one split is in memory at a time."""

@@ -23,7 +23,7 @@ from recsys_ndcg.errors import (
     suggest,
 )
 from recsys_ndcg.files import check_path, open_file
-from recsys_ndcg.progress import progress_bar
+from recsys_ndcg.progress import progress_bar, write_progress_line
 
 if TYPE_CHECKING:
     from recsys_ndcg.comparison import Comparison
@@ -106,8 +106,9 @@ def experiment(  # noqa: PLR0913 - the contract
         The features of the items, as in `recsys_ndcg.evaluate`, for measures such as
         ``"diversity(genres)@10:catalogue"``.
     progress : bool or callable
-        Whether a terminal or a notebook shows a progress bar; or a function that is called instead,
-        with a title and the finished share, from 0 to 1.
+        Whether to show progress: a bar in a terminal or a notebook, elsewhere a line per fold on
+        standard error. Or a function that is called instead, with the title of a step and its
+        finished share, from 0 to 1.
     on_result : callable, optional
         Called with each new `Result` after it is saved. For MLflow, log ``result.to_metrics()``.
 
@@ -178,7 +179,8 @@ def experiment(  # noqa: PLR0913 - the contract
         outcome = outcome.with_folder(folder, fingerprint)
     bar = nullcontext(progress) if callable(progress) else progress_bar(enabled=progress)
     with bar as show:
-        outcome.run_missing(n_jobs, on_result, show)
+        show_line = write_progress_line if progress is True else lambda _: None
+        outcome.run_missing(n_jobs, on_result, show, show_line)
     outcome.emit_warnings()
     arguments = {"ratings": data, "features": features, "columns": columns}
     arguments |= {"rating_scale": rating_scale, "baseline": baseline}

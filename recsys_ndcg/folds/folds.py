@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections import Counter, deque
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add, itemgetter
@@ -70,17 +70,25 @@ class FoldRun:
     measure_time: float = np.nan
 
     @classmethod
-    def of(cls, model: Any, trainset: Any, testset: Any, plan: FoldPlan) -> FoldRun:
-        """Fit a model, predict, and measure."""
+    def of(
+        cls,
+        model: Any,
+        trainset: Any,
+        testset: list[Any],
+        plan: FoldPlan,
+        show: Callable[[float], object] = lambda _: None,
+    ) -> FoldRun:
+        """Fit a model, predict, and measure; `show` gets the ranked share of the catalogue."""
         start, rank_time = time.time(), 0.0
         prepared = PreparedFold.of(trainset, testset, plan)
         fitted, own = prepared.job.run(model, trainset, testset), prepared.plan.catalogue
         ranked: list[ProtocolScores] = []
         if own is not None and fitted.diverged is None:
             begun = time.time()
+            show(0.0)
             try:
                 candidates = model.candidates(trainset, choose_convention(own))
-                lists = Placement(candidates, read_testset(testset), own, shown=False).lists()
+                lists = Placement(candidates, read_testset(testset), own, shown=False).lists(show)
                 rank_time = time.time() - begun
                 ranked.append(_score(lists, own, prepared.plan, "catalogue"))
             except DivergedModelError as error:  # its traceback would keep the model in memory

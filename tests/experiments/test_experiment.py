@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -216,6 +217,43 @@ def test_progress_counts_every_model_in_every_fold_of_every_seed() -> None:
         run(with_top(Failing(3)), seeds=[0, 3], progress=lambda *one: shown.append(one))
     assert {title for title, _ in shown} == {"Training"}
     assert [share for _, share in shown] == pytest.approx([n / 8 for n in range(9)])
+
+
+def test_a_long_ranking_of_the_catalogue_shows_its_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a model in this process; another process reports only whole folds."""
+    monkeypatch.setattr("recsys_ndcg.catalogue.candidates._CELLS", 20 * 80)  # users × items
+    shown: list[tuple[str, float]] = []
+    options: dict[str, Any] = {"protocol": "catalogue", "seeds": [7]}
+    run({"f": item_means}, progress=lambda *one: shown.append(one), **options)
+    title = "f, seed 7, fold 2: ranking the catalogue"
+    assert [share for what, share in shown if what == title] == pytest.approx([0, 1 / 3, 2 / 3, 1])
+
+
+def test_without_a_terminal_each_fold_has_a_line(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """On standard error, with its first score; not of folds that a folder has, and not if off."""
+    Failing.forget()
+    with pytest.warns(rn.DataWarning, match="failed in 1 of 2"):
+        run(with_top(Failing(2)), progress=True, folder=tmp_path)
+    printed, lines = capsys.readouterr()
+    found = "\n".join(
+        rf"{name} seed 0 fold {fold}/2: {result}{place} of 4\)"
+        for name, fold, result, place in (
+            ("f", 1, SCORE, 1), ("top", 1, SCORE, 2),
+            ("f", 2, r"failed: RuntimeError: no convergence \(", 3), ("top", 2, SCORE, 4),
+        )
+    )  # fmt: skip
+    assert re.fullmatch(f"{found}\n", lines)
+    assert printed == ""
+    run(with_top(Failing(2)), progress=True, folder=tmp_path)
+    assert re.fullmatch(rf"f seed 0 fold 2/2: {SCORE}3 of 4\)\n", capsys.readouterr().err)
+    for quiet in (False, lambda *_: None):
+        run(progress=quiet)
+        assert capsys.readouterr().err == ""
+
+
+SCORE = r"ndcg@5 0\.\d{3} \(\d+\.\d s; "
 
 
 @pytest.mark.parametrize(("name", "k"), [("NDCG@5", 7), (rn.NDCG(5), 7), ("ndcg", np.int64(5))])
