@@ -33,6 +33,7 @@ VALUES = rn.Convention.CHOICES
 NEEDED = {
     "surprise import": "surprise", ".plot(": "altair", ".to_html(": "altair", " demo": "surprise",
     "memory_limit=": "duckdb", "--memory-limit": "duckdb", "--html": "vl_convert",
+    "sklearn": "sklearn",
 }  # fmt: skip
 _WARN = ("warn", "emit_labelled_warnings")
 

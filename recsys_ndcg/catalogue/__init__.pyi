@@ -6,5 +6,6 @@ from recsys_ndcg.catalogue.candidates import Training as Training
 from recsys_ndcg.catalogue.candidates import check_cutoff as check_cutoff
 from recsys_ndcg.catalogue.candidates import select_top as select_top
 from recsys_ndcg.catalogue.placement import Placement as Placement
+from recsys_ndcg.catalogue.placement import build_chosen_lists as build_chosen_lists
 from recsys_ndcg.catalogue.placement import choose_convention as choose_convention
 from recsys_ndcg.catalogue.placement import read_testset as read_testset

@@ -175,13 +175,28 @@ class Training:
 
     def find_leak(self, users: Sequence[Any], items: Sequence[Any]) -> Leak:
         """Return how many pairs of ids are training ratings."""
-        rows, codes = self.find_users(users), self.find_items(items)
-        pairs = self.ratings.rows * len(self.items) + self.ratings.codes
-        wanted = pd.Index(rows * len(self.items) + codes)  # faster than NumPy's isin
-        seen: Flags = (rows >= 0) & (codes >= 0) & wanted.isin(pairs)
+        seen = self._find_rated(self.find_users(users), self.find_items(items))
         first = int(seen.argmax())
         pair = (users[first], items[first]) if seen[first] else None
         return Leak(int(seen.sum()), len(seen), pair)
+
+    def _find_rated(self, rows: Positions, codes: Positions) -> Flags:
+        """Return which users rated which items, by their places."""
+        pairs = self.ratings.rows * len(self.items) + self.ratings.codes
+        wanted = pd.Index(rows * len(self.items) + codes)  # faster than NumPy's isin
+        rated: Flags = (rows >= 0) & (codes >= 0) & wanted.isin(pairs)
+        return rated
+
+    def find_candidates(self, users: Sequence[Any], items: Sequence[Any]) -> Flags:
+        """Return which items the trainset has, and the user has not rated in it."""
+        codes = self.find_items(items)
+        return (codes >= 0) & ~self._find_rated(self.find_users(users), codes)
+
+    def count_candidates(self, users: Sequence[Any]) -> Positions:
+        """Return the number of items in the trainset that each user has not rated in it."""
+        pairs = np.unique(self.ratings.rows * len(self.items) + self.ratings.codes)
+        n_rated = np.bincount(pairs // len(self.items), minlength=len(self.users))
+        return len(self.items) - np.append(n_rated, 0)[self.find_users(users)]
 
 
 def check_cutoff(k: int | None, n_items: int) -> None:

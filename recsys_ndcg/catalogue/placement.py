@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from recsys_ndcg.arrays import Flags, Floats, Ids, Positions, compute_offsets, concat_ids
-from recsys_ndcg.catalogue.candidates import Candidates, EstimateBlock, select_top
+from recsys_ndcg.catalogue.candidates import Candidates, EstimateBlock, Training, select_top
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, quote, warn
 from recsys_ndcg.input import EncodedIds, Rows, check_id_types, encode_ids, to_column, to_floats
 from recsys_ndcg.lazy import lazy_property
-from recsys_ndcg.lists import CatalogueLists, GroupedLists, group_rows
+from recsys_ndcg.lists import CatalogueLists, GroupedLists, RankedLists, group_rows, join_tables
 
 if TYPE_CHECKING:
     from recsys_ndcg.scoring import Plan
@@ -66,6 +68,72 @@ def choose_convention(plan: Plan) -> Convention:
             )
             raise InvalidInputError(msg)
     return first.convention
+
+
+class ChosenLists(RankedLists):
+    """Lists of items that a model chose from those that a user had not rated in training."""
+
+    @property
+    def excludes_history(self) -> bool:
+        """Whether the items that a user had in training are no candidates."""
+        return True
+
+
+def build_chosen_lists(results: Rows, training: Training, labels: Rows, plan: Plan) -> ChosenLists:
+    """Return a model's own lists of the test users, from the same candidates as `Placement`.
+
+    Items that a user rated in training, or that the trainset does not have, are left out, and the
+    next ones move up.
+
+    Parameters
+    ----------
+    results : Rows
+        The listed items of users, with an order.
+    training : Training
+        The training data, whose items are the catalogue.
+    labels : Rows
+        The testset.
+    plan : Plan
+        The metrics with their cutoffs and the threshold.
+
+    Raises
+    ------
+    InvalidInputError
+        The ids have another type than the ids of the trainset, or a pair is there twice.
+
+    Warns
+    -----
+    DataWarning
+        Lists are shorter than the largest cutoff.
+    """
+    names, own = ("the ratings of the trainset", "the lists"), {}
+    for column, known in (("user", training.users), ("item", training.items)):
+        ids, codes = encode_ids(results.columns[column], column)
+        check_id_types(known, ids, column, names)
+        own[column] = ids[codes].tolist()
+    is_tested = pd.Index(own["user"]).isin(encode_ids(labels.user, "user")[0])
+    is_candidate = training.find_candidates(own["user"], own["item"])
+    kept = results.select(is_tested & is_candidate)
+    lists = join_tables(labels, kept, plan.duplicates, ChosenLists, part=True)
+    lists = plan.add_background(lists)
+    n_left_out = int((is_tested & ~is_candidate).sum())
+    candidates = training.count_candidates(lists.users.tolist())
+    cutoff = max((metric.k for metric in plan.metrics if metric.k is not None), default=1)
+    is_short = lists.n_items < np.minimum(cutoff, candidates)
+    if is_short.any():
+        note = (
+            "Items that the user rated in training or that the trainset does not have are left "
+            f"out: {n_left_out} here. "
+        )
+        warn(
+            f"{is_short.sum()} of {len(is_short)} test users have lists of fewer than {cutoff} "
+            f"items, and an item that is not listed cannot score. {note if n_left_out else ''}"
+            "Return more items for each user."
+        )
+    items = np.asarray(lists.item_ids)[lists.unlisted["item"]].tolist()
+    reachable = training.find_candidates(lists.users[lists.user_of_label].tolist(), items)
+    unlisted = {**lists.unlisted, "reachable": reachable}
+    return replace(lists, protocol="catalogue", candidates=candidates, unlisted=unlisted)
 
 
 class Placement:

@@ -410,12 +410,8 @@ def _format_change(place: str, values: tuple[Any, Any]) -> str:
     >>> _format_change("threshold", ("4.0", "3.5"))
     'threshold: 4, now 3.5'
     """
-    old, new = (
-        (one[:8] if _DIGEST.fullmatch(one) else one.removesuffix(".0"))
-        if isinstance(one, str)
-        else quote(one)
-        for one in values
-    )
+    texts = [one if isinstance(one, str) else quote(one) for one in values]
+    old, new = (one[:8] if _DIGEST.fullmatch(one) else one.removesuffix(".0") for one in texts)
     return f"{place}: {old}, now {new}"
 
 

@@ -22,7 +22,14 @@ from recsys_ndcg.experiments.fingerprints import (
     fingerprint,
     get_qualified_name,
 )
-from recsys_ndcg.experiments.ratings import FunctionModel, describe_ratings, get_parameters
+from recsys_ndcg.experiments.functions import (
+    FunctionModel,
+    RatingColumns,
+    fit_estimator,
+    get_parameters,
+    is_estimator,
+)
+from recsys_ndcg.experiments.ratings import collect_columns, describe_ratings
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
@@ -43,22 +50,29 @@ class Model:
     name : str
         The model's name.
     given : object
-        With `fit` and `test`, or a function of the ratings to train on.
+        With `fit` and `test`, an estimator of scikit-learn, or a function of the ratings to train
+        on.
     is_reseeded : bool
         Whether the seed of the run replaces its own, because there are several.
+    columns : RatingColumns, optional
+        All columns of the ratings, for functions and estimators.
     """
 
     name: str
     given: Any
     is_reseeded: bool
+    columns: RatingColumns | None = None
 
     def copy_unfitted(self, seed: int) -> Any:
         """Return an unfitted, silent copy that draws by the seed, for one fold."""
         algo = copy.deepcopy(self.given)  # a function is not copied
-        if not is_algorithm(algo):
+        if self.columns is not None:
+            if is_estimator(algo):
+                algo = set_seed(algo, seed, always=self.is_reseeded)
+                algo = functools.partial(fit_estimator, algo)
             keywords = {*getattr(algo, "keywords", ())}  # of functools.partial
             has_seed = not self.is_reseeded and keywords & {*FunctionModel.SEEDS}
-            return FunctionModel(algo, self.name, None if has_seed else seed)
+            return FunctionModel(algo, self.name, self.columns, None if has_seed else seed)
         from recsys_ndcg.surprise import CheckedAlgorithm  # noqa: PLC0415 - an extra
 
         return CheckedAlgorithm(_silence(set_seed(algo, seed, always=self.is_reseeded)))
@@ -66,6 +80,8 @@ class Model:
     @property
     def parameters(self) -> dict[str, Any]:
         """Its attributes, or the arguments of its function, as JSON."""
+        if is_estimator(self.given):
+            return _get_estimator_parameters(self.given)
         values = _get_held_values(self.given)
         if is_algorithm(self.given):
             values = dict(sorted(_get_attributes(self.given).items()))
@@ -85,8 +101,17 @@ class Model:
         dict
             The `class` or `function`, its `parameters`, the `globals` that it uses, a digest of its
             `code`, the versions of `libraries` that it uses, and the `fingerprint` of all that it
-            holds and refers to. If that is None, `incomparable` has the reason.
+            holds and refers to, with that of the `other_columns` that it gets. If it is None,
+            `incomparable` has the reason.
         """
+        described = self._describe(given_text)
+        if self.columns is not None and self.columns.digest:
+            described["other_columns"] = self.columns.digest
+            if described["fingerprint"] is not None:
+                described["fingerprint"] += f" {self.columns.digest}"
+        return described
+
+    def _describe(self, given_text: str | Mapping[str, str] | None) -> dict[str, Any]:
         unknown: dict[str, Any] = {"parameters": {}, "libraries": {}}
         if isinstance(given_text, Mapping) and self.name in given_text:
             return {**unknown, "fingerprint": f"{GIVEN_PREFIX}{given_text[self.name]}"}
@@ -103,6 +128,9 @@ class Model:
         if is_algorithm(self.given):
             given = _silence(set_seed(copy.copy(self.given), None, always=self.is_reseeded))
             code: Any = type(given)
+        elif is_estimator(self.given):
+            given = set_seed(copy.deepcopy(self.given), None, always=self.is_reseeded)
+            code = type(given)
         else:
             given = _drop_seeds(self.given) if self.is_reseeded else self.given
             inner = unwrap_function(given)
@@ -120,6 +148,10 @@ class Model:
 
 def set_seed(given: Any, seed: int | None, *, always: bool) -> Any:
     """Set the seed of a model or a splitter, if it takes one; keep its own unless `always`."""
+    if is_estimator(given) and hasattr(given, "set_params"):  # its steps may have seeds, too
+        parameters = given.get_params().items()
+        names = [name for name, value in parameters if always or value is None]
+        return given.set_params(**{name: seed for name in names if name.endswith(_SEED)})
     if hasattr(given, _SEED) and (always or getattr(given, _SEED) is None):
         setattr(given, _SEED, seed)
     return given
@@ -133,6 +165,13 @@ def _silence(algo: Any) -> Any:
 
 def _get_attributes(given: Any) -> Mapping[str, Any]:
     return {} if isinstance(given, type) else getattr(given, "__dict__", {})
+
+
+def _get_estimator_parameters(estimator: Any) -> dict[str, Any]:
+    """Return an estimator's parameters, and its steps', as JSON."""
+    named = getattr(estimator, "get_params", lambda: vars(estimator))()
+    plain = {name: one for name, one in named.items() if isinstance(one, str | float | int | None)}
+    return {name: describe_value(one) for name, one in sorted(plain.items())}
 
 
 def _get_held_values(function: Callable[..., Any]) -> dict[str, Any]:
@@ -256,10 +295,11 @@ def parse_models(
         if isinstance(given, type):
             msg = f"{name}: {given.__name__} is a class. Pass an instance: {given.__name__}()."
             raise InvalidInputError(msg)
-        if not is_algorithm(given) and not callable(given):
+        if not (is_algorithm(given) or callable(given) or is_estimator(given)):
             msg = (
-                f"{name}: a model has fit(trainset) and test(testset), like Surprise's, or is a "
-                f"function of the ratings to train on, not {quote(given)}."
+                f"{name}: a model has fit(trainset) and test(testset), like Surprise's, or "
+                "fit(X, y) and predict(X), like scikit-learn's, or is a function of the ratings to "
+                f"train on, not {quote(given)}."
             )
             raise InvalidInputError(msg)
     if baseline is not None and baseline not in (names := [*models, CHANCE]):
@@ -275,6 +315,17 @@ def parse_models(
         msg = f"fingerprint must be a text, or a text per model, not {quote(fingerprint)}."
         raise InvalidInputError(msg)
     return {name: Model(name, given, len(seeds) > 1) for name, given in models.items()}
+
+
+def add_columns(models: Mapping[str, Model], data: Any) -> dict[str, Model]:
+    """Give functions and estimators all columns of the ratings."""
+    if all(is_algorithm(one.given) for one in models.values()):
+        return dict(models)
+    columns = collect_columns(data)
+    return {
+        name: one if is_algorithm(one.given) else replace(one, columns=columns)
+        for name, one in models.items()
+    }
 
 
 def is_algorithm(given: Any) -> bool:
@@ -341,6 +392,8 @@ def format_imports(objects: Iterable[Any]) -> list[str]:
 
 def format_call(given: Any) -> str:
     """Return code that makes the same object: a class with its changed arguments, or a name."""
+    if is_estimator(given) and hasattr(given, "get_params"):
+        return " ".join(repr(given).split())
     if not is_algorithm(given) and not hasattr(given, "split"):
         return str(getattr(unwrap_function(given), "__name__", type(given).__name__))
     defaults = {name: repr(one.default) for name, one in get_parameters(type(given)).items()}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import copy
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
@@ -225,6 +226,14 @@ class SavedRuns(Renderable):
         return len({cell[1:] for model in folder.models for cell in folder.list_cells(model)})
 
 
+def _drop_repeats(messages: Iterable[Iterable[str]]) -> list[str]:
+    """Return the warnings of all folds; of those that differ only in numbers, the first."""
+    first: dict[str, str] = {}
+    for message in chain(*messages):
+        first.setdefault(re.sub(r"\d+", "", message), message)
+    return [*first.values()]
+
+
 @dataclass(frozen=True)
 class Outcome:
     """All fold runs of an experiment, and their results so far.
@@ -354,7 +363,7 @@ class Outcome:
             warn(message)
         by_model = {name: self._get_results(name) for name in self.models}
         emit_labelled_warnings(
-            {name: [*chain(*(one.warnings for one in each))] for name, each in by_model.items()}
+            {name: _drop_repeats(one.warnings for one in each) for name, each in by_model.items()}
         )
         for name, each in by_model.items():
             names = [one.fold.names_without_order for one in each]

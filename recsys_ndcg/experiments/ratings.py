@@ -1,31 +1,28 @@
-"""The ratings of an experiment as a dataset, their digest, and functions of ratings as models.
+"""The ratings of an experiment as a dataset, and their digest.
 
 Surprise is not needed unless an algorithm of Surprise is trained.
 """
 
 from __future__ import annotations
 
-import inspect
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import Floats, Ids, Positions
-from recsys_ndcg.catalogue import Candidates, Training
-from recsys_ndcg.convention import Convention
+from recsys_ndcg.catalogue import Training
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.experiments.fingerprints import describe_value, fingerprint
+from recsys_ndcg.experiments.functions import RatingColumns
 from recsys_ndcg.files import convert_read_errors, is_file_source, to_arrow_column
 from recsys_ndcg.folds import get_ratings, parse_time
 from recsys_ndcg.input import Rows, Table, read_ratings
 
 _TIME = "timestamp"
-_FORM = "a number for each row of the pairs, or a table with the columns user, item, estimated"
 
 
 class PlainTrainset:
@@ -69,10 +66,18 @@ class PlainDataset:
         The time is None if it is missing.
     rating_scale : pair of float
         The lowest and the highest possible rating.
+    other_columns : pandas.DataFrame
+        Further columns of the ratings, for functions.
     """
 
-    def __init__(self, raw_ratings: list[Any], rating_scale: tuple[float, float]) -> None:
+    def __init__(
+        self,
+        raw_ratings: list[Any],
+        rating_scale: tuple[float, float],
+        other_columns: pd.DataFrame,
+    ) -> None:
         self.raw_ratings, self.rating_scale = raw_ratings, rating_scale
+        self.other_columns = other_columns
 
     def construct_trainset(self, rows: Sequence[Any]) -> PlainTrainset:
         """Return rows to train on."""
@@ -81,166 +86,6 @@ class PlainDataset:
     def construct_testset(self, rows: Sequence[Any]) -> list[tuple[Any, Any, float]]:
         """Return rows to test on, without their times."""
         return [(user, item, rating) for user, item, rating, _ in rows]
-
-
-class PlainPrediction(NamedTuple):
-    """A function's prediction of a test rating, with the fields of Surprise's predictions."""
-
-    uid: Any
-    iid: Any
-    r_ui: Any
-    est: float
-    details: dict[str, Any]
-
-
-class FunctionModel:
-    """A function as a model of folds.
-
-    Parameters
-    ----------
-    function : callable
-        ``f(train)`` gets a table user, item, rating, and returns a function that estimates pairs, a
-        table user, item; or ``f(train, pairs)`` returns the estimates directly. A parameter `seed`
-        or `random_state` gets the seed.
-    name : str
-        For messages.
-    seed : int, optional
-        The seed of the run, or None to keep the function's own.
-    """
-
-    vectorised = False  # a user's function need not be thread-safe
-    #: Names of parameters that take the seed.
-    SEEDS = ("seed", "random_state")
-
-    def __init__(self, function: Callable[..., Any], name: str, seed: int | None = 0) -> None:
-        self._function = function
-        self._name = name
-        parameters = get_parameters(function)
-        self._seeds = {one: seed for one in parameters if one in self.SEEDS and seed is not None}
-        n_required = sum(
-            one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)
-            and name not in self.SEEDS
-            and one.default is one.empty
-            for name, one in parameters.items()
-        )
-        self._takes_pairs = n_required > 1
-        self._predict: Any = None
-
-    def fit(self, trainset: Any) -> None:
-        """Train: call the function, unless it takes the pairs as well."""
-        rows = (
-            (trainset.to_raw_uid(user), trainset.to_raw_iid(item), rating)
-            for user, item, rating in trainset.all_ratings()
-        )
-        self._train = pd.DataFrame(rows, columns=["user", "item", "rating"])
-        if not self._takes_pairs:
-            self._predict = self._function(self._train, **self._seeds)
-
-    def test(self, testset: list[Any]) -> list[Any]:
-        """Return predictions of a testset."""
-        pairs = pd.DataFrame([row[:2] for row in testset], columns=["user", "item"])
-        estimates = self._estimate(pairs).tolist()
-        return [
-            PlainPrediction(user, item, rating, estimated, {"was_impossible": False})
-            for (user, item, rating), estimated in zip(testset, estimates, strict=True)
-        ]
-
-    def check_not_diverged(self) -> None:
-        """Do nothing: estimates that are not numbers have raised an error already."""
-
-    def candidates(self, trainset: Any, convention: Convention) -> Candidates:
-        """Return its estimates of all items that a user has not rated."""
-        training = Training(trainset)
-        self._items = training.items
-        return Candidates(self, training, convention=convention)
-
-    def estimate_all(self, users: Ids, places: Positions) -> tuple[Floats, None]:
-        """Return the estimates of some users for all items of the trainset."""
-        del places
-        return self.estimate_ids(users, self._items)
-
-    def estimate_ids(self, users: Ids, items: Ids) -> tuple[Floats, None]:
-        """Return estimates of some users, in rows, for some items."""
-        if self._takes_pairs:
-            msg = (
-                f"{self._name}: to rank the catalogue, the function must take only the ratings, "
-                "f(train), and return a function of pairs, which is called for a block of users at "
-                "a time."
-            )
-            raise InvalidInputError(msg)
-        columns = {"user": np.repeat(users, len(items)), "item": np.tile(items, len(users))}
-        estimates = self._estimate(pd.DataFrame(columns).infer_objects())
-        return estimates.reshape(len(users), len(items)), None
-
-    def _estimate(self, pairs: pd.DataFrame) -> Floats:
-        own = pairs.copy()  # the function may change it
-        if self._takes_pairs:
-            estimates = self._function(self._train, own, **self._seeds)
-        else:
-            estimates = self._predict(own) if callable(self._predict) else self._predict
-        values = self._align_estimates(estimates, pairs)
-        bad = ~np.isfinite(values)
-        if bad.any():
-            pair = tuple(pairs.iloc[int(bad.argmax())])
-            msg = (
-                f"{self._name} has no estimate for {bad.sum()} of {len(pairs)} pairs, the first "
-                f"{quote(pair)}. Return a low number for a pair that the model cannot estimate."
-            )
-            raise InvalidInputError(msg)
-        return values
-
-    def _align_estimates(self, estimates: Any, pairs: pd.DataFrame) -> Floats:
-        """Return the estimates in the order of the pairs."""
-        if hasattr(estimates, "columns"):
-            return self._look_up_estimates(estimates, pairs)
-        try:
-            values = np.array(estimates, dtype=np.float64)
-        except (TypeError, ValueError):
-            self._raise_error(f"returns {quote(estimates)}")
-        if values.shape != (len(pairs),):
-            shape = (
-                " × ".join(map(str, values.shape)) + " numbers"
-                if values.shape
-                else "a single number"
-            )
-            self._raise_error(f"returns {shape} for {len(pairs)} pairs")
-        return values
-
-    def _look_up_estimates(self, estimates: Any, pairs: pd.DataFrame) -> Floats:
-        """Return a table's estimates in the order of the pairs."""
-        columns = ("user", "item", "estimated")
-        missing = [name for name in columns if name not in estimates.columns]
-        if missing:
-            self._raise_error(f"returns a table without {', '.join(missing)}")
-        table = pd.DataFrame({name: np.asarray(estimates[name]) for name in estimates.columns})
-        twice = table.duplicated(["user", "item"])
-        if twice.any():
-            pair = tuple(table.loc[twice, ["user", "item"]].iloc[0])
-            self._raise_error(f"returns the pair {quote(pair)} twice")
-        try:
-            merged = pairs.merge(table, how="left", on=["user", "item"], indicator=True)
-        except ValueError as error:  # ids of another type
-            self._raise_error(f"returns ids of another type ({error})")
-        absent = (merged["_merge"] == "left_only").to_numpy()
-        if absent.any():
-            pair = tuple(pairs.iloc[int(absent.argmax())])
-            self._raise_error(
-                f"returns other pairs than it was given: {absent.sum()} of {len(pairs)} are "
-                f"missing, the first {quote(pair)}"
-            )
-        return np.array(merged["estimated"], dtype=np.float64)
-
-    def _raise_error(self, fault: str) -> Any:
-        msg = f"{self._name} {fault}. It must return {_FORM}."
-        raise InvalidInputError(msg)
-
-
-def get_parameters(function: Any) -> Mapping[str, inspect.Parameter]:
-    """Return the parameters of a function or a class by their names."""
-    try:
-        return inspect.signature(function).parameters
-    except (TypeError, ValueError):  # not a function of Python
-        return {}
 
 
 def build_dataset(
@@ -278,7 +123,7 @@ def build_dataset(
     if not isinstance(columns, Mapping | None):
         msg = f"columns must map our names to yours, {{'rating': 'stars'}}, not {quote(columns)}."
         raise InvalidInputError(msg)
-    rows = _read_rows(table, dict(columns or {}))
+    rows, others = _read_rows(table, dict(columns or {}))
     rated = [rating for _, _, rating, _ in rows]
     if not rows:
         msg = "There are no ratings: the table is empty."
@@ -295,17 +140,19 @@ def build_dataset(
         msg = f"The rating scale must be a lower and a higher number, not {quote(scale)}."
         raise InvalidInputError(msg)
     if plain:
-        return PlainDataset(rows, (low, high))
+        return PlainDataset(rows, (low, high), others)
     from recsys_ndcg.surprise import Dataset, Reader  # noqa: PLC0415 - an extra
 
     first = pd.DataFrame([row[:3] for row in rows[:1]])
     dataset = Dataset.load_from_df(first, Reader(rating_scale=(low, high)))
-    dataset.raw_ratings = rows
+    dataset.raw_ratings, dataset.other_columns = rows, others
     return dataset
 
 
-def _read_rows(data: Any, columns: dict[str, str]) -> list[tuple[Any, Any, float, Any]]:
-    """Return rows (user, item, rating, time); a missing time is None."""
+def _read_rows(
+    data: Any, columns: dict[str, str]
+) -> tuple[list[tuple[Any, Any, float, Any]], pd.DataFrame]:
+    """Return rows (user, item, rating, time), and other columns; a missing time is None."""
     time = columns.pop(_TIME, None)
     if "rating" in columns:
         columns["true"] = columns.pop("rating")
@@ -321,12 +168,16 @@ def _read_rows(data: Any, columns: dict[str, str]) -> list[tuple[Any, Any, float
             raise InvalidInputError(msg)
     timed = time if time is not None else _TIME if _TIME in names else None
     table = Table(data, columns | ({} if timed is None else {"estimated": timed}))
-    table.collect("user", "item", "true", *([] if timed is None else ["estimated"]))
     ratings = table.read_numbers("true")
     Rows.check_finite(ratings, "rating", "leave these rows out, or correct them")
     times = [None] * len(ratings) if timed is None else _read_times(table)
     user, item = (table.read_ids(name).tolist() for name in ("user", "item"))
-    return list(zip(user, item, ratings.tolist(), times, strict=True))
+    others = {_TIME if name == timed else name: table.read_column(name) for name in names}
+    used = table.use_columns()
+    reserved = {"user", "item", "rating", *(used[role] for role in ("user", "item", "true"))}
+    kept = {name: values for name, values in others.items() if name not in reserved}
+    rows = list(zip(user, item, ratings.tolist(), times, strict=True))
+    return rows, pd.DataFrame(kept, index=range(len(rows)))
 
 
 def _read_times(table: Table) -> list[float]:
@@ -356,6 +207,17 @@ def describe_ratings(data: Any) -> dict[str, Any]:
         ),
         "digest": fingerprint(columns)[0],
     }
+
+
+def collect_columns(data: Any) -> RatingColumns:
+    """Return all columns of a dataset's ratings; none if its folds are files."""
+    rows = [] if hasattr(data, "folds_files") else get_ratings(data)
+    table = pd.DataFrame([row[:3] for row in rows], columns=["user", "item", "rating"])
+    others = getattr(data, "other_columns", None)
+    if others is None:  # a dataset of Surprise
+        times = [row[3] for row in rows]
+        others = pd.DataFrame({_TIME: times} if any(one is not None for one in times) else {})
+    return RatingColumns(pd.concat([table, others], axis=1))
 
 
 def check_savable_users(data: Any) -> None:

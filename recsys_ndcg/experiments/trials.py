@@ -63,11 +63,14 @@ def experiment(  # noqa: PLR0913 - the contract
         The ratings: a table with columns user, item, rating and, for splits by time, timestamp; or
         a file of one.
     models : mapping of str to models
-        By name. A model has ``fit(trainset)`` and ``test(testset)``, like Surprise's; a copy is
-        trained in each fold. Or it is a function ``f(train)`` of a table user, item, rating. It
-        returns a function of pairs (a table user, item) that returns their estimates: a number
-        per pair, or a table user, item, estimated. If only test ratings are ranked,
-        ``f(train, pairs)`` may return the estimates itself.
+        By name. A model has ``fit(trainset)`` and ``test(testset)``, like Surprise's, or
+        ``fit(X, y)`` and ``predict(X)``, like scikit-learn's; a copy is trained in each fold. Or it
+        is a function ``f(train)`` of a table user, item, rating and all other columns of the
+        ratings. It returns a function of pairs (a table of the same columns without the rating)
+        that returns their estimates: a number per pair, or a table user, item, estimated. Or it
+        returns lists for the catalogue, ``{user: [items]}`` or a table user, item and rank or
+        estimated. If only test ratings are ranked, ``f(train, pairs)`` may return the estimates
+        itself.
     metrics : names, metrics, or measures of `recsys_ndcg.surprise`, optional
         As in `cross_validate`; the first is the main metric. A name without ``@k`` is computed at
         each `k`; one with ``:catalogue`` ranks the catalogue, whatever the `protocol`. By default
@@ -116,7 +119,8 @@ def experiment(  # noqa: PLR0913 - the contract
     -------
     Comparison
         The comparison of all models; each user's scores are averaged over folds and seeds.
-        ``comparison.runs`` has the scores, seconds and memory of every fold.
+        ``comparison.runs`` has the scores, the seconds to fit, predict and measure, and the memory
+        of every fold.
 
     Raises
     ------
@@ -128,7 +132,8 @@ def experiment(  # noqa: PLR0913 - the contract
     -----
     DataWarning
         A model failed in a fold: it is left out of the comparison, and its traceback is in the
-        folder. Also the warnings of `cross_validate`.
+        folder. A function fails on all columns of the ratings, or lists too few items. Also the
+        warnings of `cross_validate`.
 
     Notes
     -----
@@ -156,6 +161,7 @@ def experiment(  # noqa: PLR0913 - the contract
     """
     with require_libraries("cloudpickle", "joblib", job="An experiment", extra="experiments"):
         from recsys_ndcg.experiments.models import (  # noqa: PLC0415 - an extra
+            add_columns,
             check_models_rank_catalogue,
             is_algorithm,
             parse_models,
@@ -168,6 +174,7 @@ def experiment(  # noqa: PLR0913 - the contract
     parsed = parse_models(models, each, baseline, fingerprint)
     plain = not any(is_algorithm(model.given) for model in parsed.values())
     ratings = build_dataset(data, columns, rating_scale, plain=plain)
+    parsed = add_columns(parsed, ratings)
     plan = FoldPlan.of_protocols(protocol, metrics, k, threshold, convention, features=features)
     split = CheckedSplits(ratings, splits)
     split.check_n_jobs(n_jobs)

@@ -172,7 +172,11 @@ class FoldJob(NamedTuple):
         return FittedFold(
             test=predictions if self.returns_predictions else [],
             train=again if self.returns_predictions else [],
-            test_values={one.name: one.compute(predictions) for one in self.functions},
+            test_values={
+                one.name: one.compute(predictions)
+                for one in self.functions
+                if predictions or not model.returns_lists
+            },
             train_values={one.name: one.compute(again) for one in self.functions if again},
             fit_time=fitted - start,
             test_time=tested - fitted,

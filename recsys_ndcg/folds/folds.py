@@ -15,7 +15,14 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 
-from recsys_ndcg.catalogue import Placement, check_cutoff, choose_convention, read_testset
+from recsys_ndcg.catalogue import (
+    Placement,
+    Training,
+    build_chosen_lists,
+    check_cutoff,
+    choose_convention,
+    read_testset,
+)
 from recsys_ndcg.comparison import ModelScores
 from recsys_ndcg.errors import DivergedModelError, InvalidInputError, warn
 from recsys_ndcg.folds.fitting import FittedFold, FoldJob
@@ -76,19 +83,25 @@ class FoldRun:
         trainset: Any,
         testset: list[Any],
         plan: FoldPlan,
-        show: Callable[[float], object] = lambda _: None,
+        show: Callable[[float], Any] = lambda _: None,
     ) -> FoldRun:
         """Fit a model, predict, and measure; `show` gets the ranked share of the catalogue."""
         start, rank_time = time.time(), 0.0
         prepared = PreparedFold.of(trainset, testset, plan)
         fitted, own = prepared.job.run(model, trainset, testset), prepared.plan.catalogue
         ranked: list[ProtocolScores] = []
+        if own is None and model.returns_lists and not fitted.test:
+            msg = (
+                "The model returns lists, without estimates of all test ratings, and only the "
+                "catalogue protocol measures lists. Pass protocol='catalogue', or return a "
+                "function that estimates any pairs."
+            )
+            raise InvalidInputError(msg)
         if own is not None and fitted.diverged is None:
             begun = time.time()
             show(0.0)
             try:
-                candidates = model.candidates(trainset, choose_convention(own))
-                lists = Placement(candidates, read_testset(testset), own, shown=False).lists(show)
+                lists = _rank_catalogue(model, trainset, testset, own, show)
                 rank_time = time.time() - begun
                 ranked.append(_score(lists, own, prepared.plan, "catalogue"))
             except DivergedModelError as error:  # its traceback would keep the model in memory
@@ -169,6 +182,9 @@ class FoldRuns(tuple["FoldRun", ...]):
             msg = "No measure here ranks anything. Add one such as 'ndcg@10'."
             raise InvalidInputError(msg)
         joined = [ModelScores.join_metrics(each) for each in parts]
+        # lists of items may be complete enough for the test ratings of some folds only
+        common = [name for name in joined[0].names if all(name in one.names for one in joined)]
+        joined = [one.select_metrics(common) for one in joined]
         found = ModelScores.average_runs(joined, run_of or self._number_runs())
         orders = {
             name
@@ -262,6 +278,7 @@ class PreparedFold(NamedTuple):
             for found, predictions in ((ranked, fitted.test), (again, fitted.train)):
                 if predictions:
                     lists = build_rated_lists(predictions, plan.rated.duplicates)
+                    lists = plan.rated.add_background(lists)
                     found.append(_score(lists, plan.rated, plan, "rated"))
         ranked += catalogue
         return FoldRun(
@@ -295,13 +312,25 @@ def _merge(values: dict[str, Any], ranked: list[ProtocolScores], plan: FoldPlan)
         for name, mean in zip(names, totals.mean.tolist(), strict=True)
     }
     return {
-        one.name: values[one.name] if one.metric is None else means.get(one.name, np.nan)
+        one.name: (values if one.metric is None else means).get(one.name, np.nan)
         for one in plan.measures
     }
 
 
+def _rank_catalogue(
+    model: Any, trainset: Any, testset: Any, plan: Plan, show: Callable[[float], Any]
+) -> GroupedLists:
+    """Return the test users' lists of the items that they did not rate in training."""
+    labels = read_testset(testset)
+    if model.returns_lists:
+        return build_chosen_lists(model.read_lists(), Training(trainset), labels, plan)
+    candidates = model.candidates(trainset, choose_convention(plan))
+    lists = Placement(candidates, labels, plan, shown=False).lists(show)
+    return plan.add_background(lists)
+
+
 def _score(lists: GroupedLists, own: Plan, plan: FoldPlan, protocol: str) -> ProtocolScores:
-    by_metric, lists = plan.names(protocol), own.add_background(lists)
+    by_metric = plan.names(protocol)
     names = [by_metric.get(name, name) for name in own.names]
     if not plan.keep_per_user:
         totals = Totals.of(own.resolve_and_measure(lists))

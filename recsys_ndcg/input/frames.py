@@ -379,6 +379,14 @@ class Table:
         """Return a column of numbers, NaN for a missing one."""
         return to_floats(*self._get_column(column))
 
+    def read_column(self, name: Any) -> pd.Series[Any]:
+        """Return a column by the table's own name, whatever it has."""
+        if self._lazy is not None:
+            self._data, self._lazy = self._lazy.collect(), None
+        values = self._data[name]
+        values = values.to_numpy() if hasattr(values, "to_native") else values
+        return pd.Series(values).reset_index(drop=True)
+
     def collect(self, *columns: str) -> None:
         """Compute these columns of a lazy table, if it has them, and no others."""
         if self._lazy is not None:

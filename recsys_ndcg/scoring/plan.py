@@ -174,7 +174,7 @@ class Plan:
         """
         if not self._reads_training:
             return self
-        items = [trainset.to_raw_iid(item) for item in trainset.all_items()]
+        items = [trainset.to_raw_iid(item) for item in range(trainset.n_items)]
         return replace(self, background=Background.of(trainset, items, **known))
 
     def add_background(self, lists: Lists) -> Lists:

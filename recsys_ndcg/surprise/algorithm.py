@@ -29,6 +29,8 @@ class Algorithm:
         It is fitted, not copied.
     """
 
+    returns_lists = False  # but estimates
+
     def __init__(self, algo: Any) -> None:
         self._algo = algo
         self._diverged_for: Any = None  # the inner id of a user
