@@ -64,11 +64,11 @@ class RatingColumns:
         """Return pairs with the columns of their users and items; the other columns are missing."""
         found = {}
         for name in self.others:
-            side = self._sides[name]
-            if side is None:  # such as the timestamp: it keeps its type
+            if name in self._constants:
+                side, values = self._constants[name]
+                found[name] = values.reindex(pairs[side]).set_axis(pairs.index)
+            else:  # such as the timestamp: it keeps its type
                 found[name] = self.table[name].iloc[:0].reindex(pairs.index)
-            else:
-                found[name] = self._by_side[side][name].reindex(pairs[side]).set_axis(pairs.index)
         return pairs.assign(**found)
 
     @lazy_property
@@ -76,33 +76,22 @@ class RatingColumns:
         return _number_ratings(self.table)
 
     @lazy_property
-    def _by_side(self) -> dict[str, pd.DataFrame]:
-        """The first row of each user, and of each item."""
-        return {side: self.table.drop_duplicates(side).set_index(side) for side in _PAIR}
-
-    @lazy_property
-    def _sides(self) -> dict[Any, str | None]:
-        """Which columns are the same in all rows of an item, or of a user; None for the others."""
-        sides: dict[Any, str | None] = {}
-        for name in self.others:
-            column = self.table[name].astype(object)
-            same = (
-                side
-                for side in reversed(_PAIR)
-                if _are_equal(self.table[side].map(self._by_side[side][name]), column)
-            )
-            sides[name] = next(same, None)
-        return sides
+    def _constants(self) -> dict[Any, tuple[str, pd.Series[Any]]]:
+        """The columns that are the same in all rows of an item, or of a user, by its id."""
+        found = {}
+        for side in _PAIR:
+            first = self.table.drop_duplicates(side).set_index(side)
+            for name in self.others:
+                own, column = self.table[side].map(first[name]), self.table[name].astype(object)
+                if ((own.astype(object) == column) | (own.isna() & column.isna())).all():
+                    found[name] = side, first[name]
+        return found
 
 
 def _number_ratings(rows: pd.DataFrame) -> pd.MultiIndex:
     """Return user, item and rating of each row, with a number for each repetition."""
     repeats = rows.groupby(_RATING, sort=False).cumcount()
     return pd.MultiIndex.from_arrays([*(rows[name] for name in _RATING), repeats])
-
-
-def _are_equal(one: pd.Series[Any], other: pd.Series[Any]) -> bool:
-    return bool(((one.astype(object) == other) | (one.isna() & other.isna())).all())
 
 
 class PlainPrediction(NamedTuple):
