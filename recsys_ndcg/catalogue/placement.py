@@ -104,7 +104,7 @@ def build_chosen_lists(results: Rows, training: Training, labels: Rows, plan: Pl
     Warns
     -----
     DataWarning
-        Lists are shorter than the largest cutoff.
+        Lists are shorter than the largest cutoff, or items of ranked lists are left out.
     """
     names, own = ("the ratings of the trainset", "the lists"), {}
     for column, known in (("user", training.users), ("item", training.items)):
@@ -120,15 +120,15 @@ def build_chosen_lists(results: Rows, training: Training, labels: Rows, plan: Pl
     candidates = training.count_candidates(lists.users.tolist())
     cutoff = max((metric.k for metric in plan.metrics if metric.k is not None), default=1)
     is_short = lists.n_items < np.minimum(cutoff, candidates)
-    if is_short.any():
-        note = (
-            "Items that the user rated in training or that the trainset does not have are left "
-            f"out: {n_left_out} here. "
+    if n_left_out and (results.order_only or is_short.any()):
+        warn(
+            f"Listed items are left out ({n_left_out} of {int(is_tested.sum())}), because the user "
+            "rated them in training, or the trainset does not have them."
         )
+    if is_short.any():
         warn(
             f"{is_short.sum()} of {len(is_short)} test users have lists of fewer than {cutoff} "
-            f"items, and an item that is not listed cannot score. {note if n_left_out else ''}"
-            "Return more items for each user."
+            "items, and an item that is not listed cannot score. Return more items for each user."
         )
     items = np.asarray(lists.item_ids)[lists.unlisted["item"]].tolist()
     reachable = training.find_candidates(lists.users[lists.user_of_label].tolist(), items)

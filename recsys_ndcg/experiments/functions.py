@@ -172,7 +172,8 @@ class FunctionModel:
     @property
     def returns_lists(self) -> bool:
         """Whether the function returned items of users instead of a function of pairs."""
-        return isinstance(self._predict, Mapping) or hasattr(self._predict, "columns")
+        found = self._predict
+        return not callable(found) and (isinstance(found, Mapping) or hasattr(found, "columns"))
 
     def read_lists(self) -> Rows:
         """Return the listed items.

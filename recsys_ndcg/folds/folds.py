@@ -106,6 +106,8 @@ class FoldRun:
                 ranked.append(_score(lists, own, prepared.plan, "catalogue"))
             except DivergedModelError as error:  # its traceback would keep the model in memory
                 fitted = fitted._replace(diverged=error.with_traceback(None))
+            finally:  # a bar does not show the step any longer
+                show(1.0)
         fold = prepared.measure(fitted, ranked)
         others = fold.fit_time + fold.test_time + rank_time
         measure_time = max(time.time() - start - others, 0.0)

@@ -220,13 +220,23 @@ def test_progress_counts_every_model_in_every_fold_of_every_seed() -> None:
 
 
 def test_a_long_ranking_of_the_catalogue_shows_its_share(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a model in this process; another process reports only whole folds."""
+    """Of a model in this process, up to its end; another process reports only whole folds."""
     monkeypatch.setattr("recsys_ndcg.catalogue.candidates._CELLS", 20 * 80)  # users × items
     shown: list[tuple[str, float]] = []
     options: dict[str, Any] = {"protocol": "catalogue", "seeds": [7]}
-    run({"f": item_means}, progress=lambda *one: shown.append(one), **options)
-    title = "f, seed 7, fold 2: ranking the catalogue"
-    assert [share for what, share in shown if what == title] == pytest.approx([0, 1 / 3, 2 / 3, 1])
+
+    def fails_at_once(_: pd.DataFrame) -> Any:
+        return lambda pairs: pairs["nope"] if len(pairs) > 1000 else np.ones(len(pairs))
+
+    with pytest.warns(rn.DataWarning, match="g failed in 2 of 2"):
+        run(
+            {"f": item_means, "g": fails_at_once},
+            progress=lambda *one: shown.append(one),
+            **options,
+        )
+    for name, shares in (("f", [0, 1 / 3, 2 / 3, 1, 1]), ("g", [0, 1])):
+        title = f"{name}, seed 7, fold 2: ranking the catalogue"
+        assert [share for what, share in shown if what == title] == pytest.approx(shares)
 
 
 def test_without_a_terminal_each_fold_has_a_line(
