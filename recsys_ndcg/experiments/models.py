@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import accumulate
+from itertools import accumulate, chain
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -378,8 +378,8 @@ def format_imports(objects: Iterable[Any]) -> list[str]:
     The shortest module is used. A name that cannot be imported gets a comment.
     """
     lines = []
-    for given in objects:
-        is_made = is_algorithm(given) or hasattr(given, "split")
+    for given in chain.from_iterable(map(_list_steps, objects)):
+        is_made = is_algorithm(given) or hasattr(given, "split") or hasattr(given, "get_params")
         named = type(given) if is_made else unwrap_function(given)
         name = getattr(named, "__name__", type(named).__name__)
         module = getattr(named, "__module__", None) or "__main__"
@@ -388,6 +388,12 @@ def format_imports(objects: Iterable[Any]) -> list[str]:
         place = next(found, None)
         lines.append(f"from {place} import {name}" if place else f"# define {name} here")
     return list(dict.fromkeys(lines))
+
+
+def _list_steps(given: Any) -> list[Any]:
+    """Return a model, and the steps of an estimator of scikit-learn."""
+    parameters = given.get_params() if is_estimator(given) and hasattr(given, "get_params") else {}
+    return [given, *(one for one in parameters.values() if hasattr(one, "get_params"))]
 
 
 def format_call(given: Any) -> str:

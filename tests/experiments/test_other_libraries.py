@@ -171,7 +171,8 @@ def test_a_pipeline_is_a_model(tmp_path: Path) -> None:
     found = run(given, data=table, folder=tmp_path, seeds=[1, 2], **BOTH)
     assert found.leaderboard.index[0] == "ridge"
     assert noisy.random_state is None
-    assert "'ridge': Pipeline(steps=[('onehotencoder', OneHotEncoder(" in str(found.code)
+    for line in ("from sklearn.linear_model import Ridge\n", "'ridge': Pipeline(steps=[('onehot"):
+        assert line in str(found.code)
     run(given, data=table, folder=tmp_path, seeds=[1, 2], **BOTH, on_result=pytest.fail)
     pd.testing.assert_frame_equal(
         run(given, data=table, seeds=[1, 2], **BOTH).per_user, found.per_user

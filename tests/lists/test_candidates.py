@@ -80,8 +80,8 @@ def test_supplied_lists_and_a_catalogue_are_distinguished() -> None:
     assert "|protocol:catalogue|" in catalogue.signature("ndcg@2")
     assert not {"ratings", "candidates"} & {*supplied.counts}
     assert (catalogue.counts["recommended"], catalogue.counts["candidates"]) == (2, 1000)
-    assert str(supplied).startswith("1 users, 2 recommended items\n")
-    assert str(catalogue).startswith("1 users, 2 recommended items, 1000 candidates\n")
+    assert str(supplied).startswith("1 user, 2 recommended items\n")
+    assert str(catalogue).startswith("1 user, 2 recommended items, 1000 candidates\n")
     assert "A random order of each list would already score" in str(supplied)
 
 
