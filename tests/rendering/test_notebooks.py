@@ -45,8 +45,11 @@ def _find_shown(path: Path) -> Iterator[tuple[Any, list[str | Path]]]:
     reconciled = rn.reconcile(ROWS, ["ndcg@10", "recall@5"], threshold=4)
     yield reconciled, ["reconcile", path, *metrics]
     yield pickle.loads(pickle.dumps(reconciled)), ["reconcile", path, *metrics]  # noqa: S301
-    by_number = rn.reconcile(ROWS, "ndcg@10", reported=0.6)
-    yield by_number, ["reconcile", path, "--metric", "ndcg@10", "--reported", "0.6"]
+    by_number = rn.reconcile(ROWS, "ndcg@10", threshold=4, reported=0.6)
+    yield (
+        by_number,
+        ["reconcile", path, "--metric", "ndcg@10", "--threshold", "4", "--reported", "0.6"],
+    )
     folder = path.parent / "runs"
     rated = ROWS.drop(columns="estimated").rename(columns={"true": "rating"})
     mean = lambda train: lambda pairs: np.zeros(len(pairs)) + len(train)  # noqa: E731
