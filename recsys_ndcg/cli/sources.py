@@ -142,7 +142,7 @@ class DataOptions:
     run: Path | None = option("A TREC run, with --qrels.")
     n_items: int | None = option(
         "Number of items in the catalogue that the recommendations were chosen from. The chance "
-        "level is then that of random lists of these items.",
+        "level is then the score of random lists of these items.",
         metavar="N",
     )
 

@@ -53,7 +53,7 @@ class RatingColumns:
         return fingerprint(columns)[0][:16] if columns else ""
 
     def of_ratings(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """Return ratings with all their columns; those of an unknown rating are missing."""
+        """Return ratings with all their columns; unknown ratings have missing values."""
         if not self.others:
             return rows
         places = self._places.get_indexer(_number_ratings(rows))

@@ -101,7 +101,7 @@ class Model:
         dict
             The `class` or `function`, its `parameters`, the `globals` that it uses, a digest of its
             `code`, the versions of `libraries` that it uses, and the `fingerprint` of all that it
-            holds and refers to, with that of the `other_columns` that it gets. If it is None,
+            holds and refers to, and of the `other_columns` that it gets. If it is None,
             `incomparable` has the reason.
         """
         described = self._describe(given_text)

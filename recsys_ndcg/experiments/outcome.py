@@ -369,7 +369,7 @@ class Outcome:
     ) -> Comparison:
         """Compare the models without failed folds; compare a single one with random order.
 
-        `arguments`: those of `experiment` that the code on a page repeats, and the ratings.
+        `arguments`: what the code on a page passes to `experiment`, and the ratings.
 
         Raises
         ------

@@ -277,9 +277,9 @@ def plot_difference_per_user(  # noqa: PLR0913 - the data, the names and the opt
     inside = bracket(format_interval(*interval, level))
     summary = f"{pluralise(len(known))}, mean {format_number(mean)}{inside}"
     bins = Bins.of(known, around_zero=True)
-    x = _make_x(bins, "difference", f"{name} of a user: {first} less {second}")
+    x = _make_x(bins, "difference", f"{name} of a user: {first} minus {second}")
     return vega.chart(
-        vega.title(f"{name}, user by user: {first} less {second}", summary),
+        vega.title(f"{name}, user by user: {first} minus {second}", summary),
         f"{name} of {first} minus {second}: {summary}. {'; '.join(which)}.",
         [_draw_stacks(bins, known, which, x), *_draw_mean(mean, interval, x)],
     )
