@@ -644,7 +644,7 @@ class Comparison(Renderable):
         self,
         metrics: str | Metric | Sequence[str | Metric] | None = None,
         *,
-        columns: Sequence[str] = ("mean",),
+        columns: str | Sequence[str] = "mean",
         digits: int = 3,
         label: str = "tab:models",
         caption: str | None = None,
@@ -662,7 +662,7 @@ class Comparison(Renderable):
         ----------
         metrics : str, Metric or a sequence of these, optional
             By default all.
-        columns : sequence of str
+        columns : str or sequence of str
             Columns of the leaderboard that are shown for each metric, such as ``"pooled"``.
         digits : int
             The number of decimals.
@@ -694,6 +694,7 @@ class Comparison(Renderable):
         if pairs:
             return self._render("latex", metric=names[0], kinds=["pairs"])
         check_integer("digits", digits, 0)
+        columns = [columns] if isinstance(columns, str) else list(columns) or ["mean"]
         return write_paper_table(self, names, columns, digits=digits, label=label, caption=caption)
 
     def to_frame(self) -> pd.DataFrame:

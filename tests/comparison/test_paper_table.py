@@ -68,6 +68,7 @@ def test_the_caller_chooses_metrics_columns_digits_label_and_caption() -> None:
     assert below[2:4] == [rf"{{\tiny [{ends.iloc[0]:.1f}, {ends.iloc[1]:.1f}]}}", ""]
     assert_rejected("There is no column 'men'. Did you mean 'mean'", FOUR.to_latex, columns=["men"])
     assert_rejected("has no metric 'recall@5'", FOUR.to_latex, "recall@5")
+    assert FOUR.to_latex(columns="mean") == FOUR.to_latex(columns=[]) == FOUR.to_latex()
     assert_rejected("digits", FOUR.to_latex, digits=-1)
 
 
