@@ -40,11 +40,12 @@ LONGEST_FUNCTION = 60  # lines of code
 PUBLIC = {"recsys_ndcg.folds", "recsys_ndcg.surprise"}
 #: Counted by `tests.package_size`. A number may fall, never grow, except for a new subject:
 #: measures beyond accuracy added 5,440 lines and 44 measures, most in a file of their own; groups,
-#: runs, families of tests, several data sets and searches added 1,780 lines and 7 files.
+#: runs, families of tests, several data sets and searches added 1,780 lines and 7 files; tables for
+#: papers, pages with a choice of metrics, notebooks, models of other libraries 1,320 lines, 3 files.
 LIMITS = {
-    "code lines": 28_880,
-    "files": 221,
-    "names crossing a room's border": 278,
+    "code lines": 30_200,
+    "files": 224,
+    "names crossing a room's border": 290,
     "imports past a door": 0,
     "class names used twice": 0,
     "short files with one neighbour": 0,

@@ -146,17 +146,18 @@ def test_many_metrics_have_a_table_of_their_own() -> None:
 def test_models_have_their_parameters_seconds_and_memory() -> None:
     """Whichever of them are known."""
     assert "models" not in sections(harmless(COMPARED.to_html()))
-    seconds = {"fit_seconds": [1.5, 2.5], "predict_seconds": [0.25, 0.5], "seconds": [2.0, 3.25]}
+    steps = {"fit": [1.5, 2.5], "predict": [0.25, 0.5], "measure": [2.0, 3.25]}
+    seconds = {f"{step}_seconds": values for step, values in steps.items()}
     index = pd.MultiIndex.from_product([["good"], [0], [0, 1]], names=["model", "seed", "fold"])
     runs = pd.DataFrame({**seconds, "peak_memory_mb": [90.0, 99.6]}, index)
     scores = dict(COMPARED.model_scores)
     scores["good"] = replace(scores["good"], parameters={"n_factors": 20, "name": "x" * 80})
     page = harmless(replace(COMPARED, model_scores=scores, runs_table=runs).to_html())
     place = page.cells.index(
-        ["model", "parameters", "folds", "seconds", "fit (s)", "predict (s)", "memory (MB)"]
+        ["model", "parameters", "folds", "fit (s)", "predict (s)", "measure (s)", "memory (MB)"]
     )
     row = next(one for one in page.cells[place:] if one[0] == "good")
-    assert row[1:] == [f"n_factors=20, name='{'x' * 80}'", "2", "5.25", "4.00", "0.75", "100"]
+    assert row[1:] == [f"n_factors=20, name='{'x' * 80}'", "2", "4.00", "0.75", "5.25", "100"]
     assert next(one for one in page.cells[place:] if one[0] == "fair")[1:] == ["-"] * 6
 
 
