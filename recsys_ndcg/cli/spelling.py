@@ -25,6 +25,8 @@ _CALLS = {
         "--no-heading"
     ),
     r"text=TextFormat\((\w+=[^()]*)\) (?:of|to) RankedLists\.from_file": r"\1",
+    r"Convention\.from_signature": "--full-signature",
+    r" If you use RankedLists\.from_\.\.\.\(\)[^.]*\.": "",
     r"(n_items=) (?:of|to) RankedLists\.from_labels": r"\1",
 }
 _OTHER_NAMES = {"separator": "sep"}  # Python's name of an option, if the command line has another

@@ -84,7 +84,7 @@ def print_legend(documents: Sequence[Document], to: Console, *, full: bool = Fal
 
 def _print_terms(lines: Sequence[str], to: Console) -> None:
     for line in lines:
-        to.print(escape_for_stdout(line), style="dim", soft_wrap=False)
+        to.print(escape_for_stdout(name_options(line)), style="dim", soft_wrap=False)
 
 
 def _print_lines(part: Code | Section | Sequence[str], to: Console, *, full: bool) -> None:
@@ -144,7 +144,11 @@ def draw_grid(table: ShownTable, room: int) -> Iterator[RenderableType]:
                 overflow="fold",
             )
         for row, cells in enumerate(frame.iloc[:, columns].itertuples(index=False)):
-            block.add_row(*cells, style="bold" if row in table.bold else None)
+            # not the means of other metrics, which have their own first tier
+            bold = [row in table.bold and column <= left for column in columns]
+            block.add_row(
+                *(Text(*pair) for pair in zip(cells, ["bold" * one for one in bold], strict=True))
+            )
         yield block
 
 

@@ -656,7 +656,7 @@ class Comparison(Renderable):
         significantly, and intervals stand below the scores in small print. With
         ``family="baseline"``, + and - mark models that are significantly better and worse than the
         baseline. The short signatures are below the table. The table is as wide as the column of
-        text; three metrics fit 240 pt. Long names of models are broken.
+        text; three metrics fit 240 pt, and more need a wider one. Long names of models are broken.
 
         Parameters
         ----------
@@ -694,7 +694,7 @@ class Comparison(Renderable):
         if pairs:
             return self._render("latex", metric=names[0], kinds=["pairs"])
         check_integer("digits", digits, 0)
-        columns = [columns] if isinstance(columns, str) else list(columns) or ["mean"]
+        columns = [columns] if isinstance(columns, str) else [*dict.fromkeys(columns)] or ["mean"]
         return write_paper_table(self, names, columns, digits=digits, label=label, caption=caption)
 
     def to_frame(self) -> pd.DataFrame:

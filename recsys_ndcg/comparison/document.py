@@ -105,12 +105,12 @@ def build_comparison_document(
     ]
     if kinds[0] == "leaderboard":
         tables[0] = replace(tables[0], lead=_write_lead(comparison.by_metric[metric]))
-    n_models = len(comparison.models)
+    n_models = format_count(len([one for one in comparison.models if one != CHANCE]), "model")
     n_users = format_count(len(comparison.users), "user")
     return Document(
-        title=f"{n_models} models compared",
+        title=f"{n_models} compared{' with chance' if CHANCE in comparison.models else ''}",
         verdicts=comparison.verdicts(metric),
-        facts=f"{n_models} models, {n_users}, {comparison.tested_by}",
+        facts=f"{n_models}, {n_users}, {comparison.tested_by}",
         sections=[
             tables[0],
             build_remarks_section(comparison.remarks),
@@ -225,8 +225,8 @@ def _write_lead(result: MetricComparison) -> str:
         bars_from = escape_invisible(result.baseline)
         lead = f"Each model is tested against {bars_from} only, and not against the others."
     bars = (
-        f"; a wide bar is the interval of the difference from {bars_from}, significant if it "
-        f"misses the dot of {bars_from}"
+        f"; a wide bar is the interval of the difference from {bars_from}, significant if it does "
+        f"not reach the dot of {bars_from}"
     )
     return (
         f"{lead} In the chart, a dot is a mean over users and a thin line its interval"

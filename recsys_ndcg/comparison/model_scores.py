@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from recsys_ndcg.arrays import Floats, Positions, concat_ids, divide
+from recsys_ndcg.arrays import Floats, Ids, Positions, concat_ids, divide
 from recsys_ndcg.errors import InvalidInputError, escape_invisible, quote
 from recsys_ndcg.input import check_id_types, encode_ids
 from recsys_ndcg.ranking import Exposures
@@ -151,8 +151,9 @@ class ModelScores(Scores):
     ) -> ModelScores:
         """Average the scores of folds and runs within each user, and add up their parts.
 
-        Folds hold different ratings of a user: their counts and digests are added up, too. Seeds
-        hold the same ratings: counts and digests are those of the first run. A user is left out if
+        Folds hold different ratings of a user: their counts and digests are added up, too, and
+        counts are averaged over runs. Seeds of the same split hold the same ratings: counts and
+        digests are those of the first run. A user is left out if
         all runs leave it out; other flags are true if they are true in any run.
 
         Parameters
@@ -186,9 +187,13 @@ class ModelScores(Scores):
                 merged[name] = reduce(np.add, tables)
             else:
                 merged[name] = values
-        average = first.replace_all_columns(merged)
         if run_of is None:
             run_of = [place if have_same_ratings else 0 for place in range(len(runs))]
+        elif not have_same_ratings:
+            n_runs = _count_runs(first.users, runs, run_of)
+            for name, values in vars(first.counts).items():
+                merged[name] = (merged[name] / n_runs).astype(values.dtype)
+        average = first.replace_all_columns(merged)
         tables_of_runs = [
             _average_scores(
                 [part.per_user for part, run in zip(expanded, run_of, strict=True) if run == one]
@@ -332,6 +337,15 @@ def _hash_digests(digests: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """
     mixed = pd.util.hash_array(digests.ravel(), categorize=False).reshape(digests.shape)
     return np.asarray(mixed * (digests != 0))
+
+
+def _count_runs(users: Ids, runs: Sequence[ModelScores], run_of: Sequence[int]) -> Floats:
+    """Return the number of runs that have each user in at least one fold."""
+    has_user = np.array([np.isin(users, run.users) for run in runs])
+    count: Floats = np.zeros(len(users))
+    for number in set(run_of):
+        count += has_user[np.equal(run_of, number)].any(axis=0)
+    return count
 
 
 def update_user_counts(signatures: Mapping[str, Signature], scores: Floats) -> dict[str, Signature]:

@@ -441,6 +441,9 @@ def _make_trade_off_charts(comparison: Comparison) -> list[Charts]:
     # another metric shows more than the same metric at another cutoff
     family = first.partition("@")[0]
     other = next((one for one in others if one.partition("@")[0] != family), others[0])
+    # what the two verdicts are about
+    ranked = {name: one.ranked for name, one in comparison.by_metric.items()}
+    other = next((one for one in others if ranked[one] != ranked[first]), other)
     # accuracy against what it may cost: novelty, coverage, diversity
     beyond = [
         one for one in others if (metric := comparison.by_metric[one].metric).needs

@@ -62,7 +62,7 @@ def write_paper_table(  # noqa: PLR0913 - the options of `Comparison.to_latex`
             _PREAMBLE,
             r"\begin{table}",
             rf"\caption{{{text}}}",
-            rf"\label{{{label}}}",
+            *([rf"\label{{{label}}}"] if label else []),
             r"\par\smallskip",
             r"\footnotesize",
             r"\setlength{\tabcolsep}{3pt}",

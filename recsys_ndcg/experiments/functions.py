@@ -156,7 +156,7 @@ class FunctionModel:
         )
         self._train = self._columns.of_ratings(pd.DataFrame(rows, columns=_RATING))
         if not self._takes_pairs:
-            self._predict = self._call(self._function, self._train, **self._seeds)
+            self._predict = _name_estimates(self._call(self._function, self._train, **self._seeds))
 
     def test(self, testset: list[Any]) -> list[Any]:
         """Return predictions of a testset; none if the function returned lists."""
@@ -273,8 +273,10 @@ class FunctionModel:
 
     def _align_estimates(self, estimates: Any, pairs: pd.DataFrame) -> Floats:
         """Return the estimates in the order of the pairs."""
+        if estimates is None:
+            self._raise_error("returns nothing")
         if hasattr(estimates, "columns"):
-            return self._look_up_estimates(estimates, pairs)
+            return self._look_up_estimates(_name_estimates(estimates), pairs)
         try:
             values = np.array(estimates, dtype=np.float64)
         except (TypeError, ValueError):
@@ -318,6 +320,16 @@ class FunctionModel:
     def _raise_error(self, fault: str) -> Any:
         msg = f"{self._name} {fault}. It must return {_FORM}."
         raise InvalidInputError(msg)
+
+
+def _name_estimates(found: Any) -> Any:
+    """Return a table whose column `score` is called `estimated`; other results stay."""
+    names = [*getattr(found, "columns", ())]
+    if "score" not in names or "estimated" in names or "rank" in names:
+        return found
+    return pd.DataFrame(
+        {"estimated" if name == "score" else name: np.asarray(found[name]) for name in names}
+    )
 
 
 def get_parameters(function: Any) -> Mapping[str, inspect.Parameter]:

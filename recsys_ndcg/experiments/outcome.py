@@ -24,7 +24,6 @@ from recsys_ndcg.errors import (
     emit_labelled_warnings,
     escape_invisible,
     label_messages,
-    suggest,
     warn,
 )
 from recsys_ndcg.experiments.cells import Cell, Failure, Result, Task, run_cells
@@ -42,6 +41,7 @@ from recsys_ndcg.folds import CheckedSplits, FoldPlan, FoldRuns, lower_is_better
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.rendering import Document, Renderable, Section, ShownTable, pluralise
 from recsys_ndcg.report import format_cells, write_inputs
+from recsys_ndcg.scoring import find_metric_name
 
 _SECONDS = ["fit_seconds", "predict_seconds", "measure_seconds"]
 _HEADINGS = {**{name: f"{name.split('_')[0]}_s" for name in _SECONDS}, "peak_memory_mb": "MB"}
@@ -137,10 +137,10 @@ class SavedRuns(Renderable):
             No run has that measure.
         """
         measures = self._list_measures()
-        name = measures[0] if measure is None else measure.strip().lower()
-        if name not in measures:
-            msg = f"No run has measured {measure!r}. {suggest(name, measures)}"
-            raise InvalidInputError(msg)
+        name = measures[0]
+        if measure is not None:
+            text = measure.strip().lower()
+            name = text if text in measures else find_metric_name(text, measures, "These runs")
         rows = [self._build_row(run, model, one) for (run, model), one in self._models.items()]
         table = pd.DataFrame(rows).sort_values(
             ["ratings_digest", "settings_digest", name],
@@ -153,11 +153,13 @@ class SavedRuns(Renderable):
         """Return the document: the table with the best in a measure first, and the remarks."""
         table = self.sort_by(measure).reset_index()
         folds = [f"{done}/{of}" for done, of in zip(table["done"], table["of"], strict=True)]
+        table["peak_memory_mb"] = table["peak_memory_mb"].map("{:.0f}".format)
         table = table.assign(done=folds, begun=table["begun"].str[:10]).drop(
             columns=["of", "failed", "ratings_digest", "settings_digest"]
         )
         cells = format_cells(table.rename(columns=_HEADINGS).set_index("run"))
-        shown = ShownTable("Models", cells.map(escape_invisible), n_left_aligned=2)
+        note = "seconds: the mean of a fold; MB: the most of any fold"
+        shown = ShownTable("Models", cells.map(escape_invisible), n_left_aligned=2, note=note)
         models, runs = pluralise(len(cells), "model"), pluralise(len(self.folders), "run")
         parts: list[ShownTable | list[str]] = [shown, self.remarks]
         return Document(

@@ -351,7 +351,7 @@ def build_rated_lists(predictions: Any, duplicates: str) -> GroupedLists:
         The predictions are invalid, or every user has only one.
     """
     lists = RankedLists.of(predictions, duplicates=duplicates)
-    _check_list_lengths(len(lists), int(lists.n_items.max()))
+    _check_list_lengths(len(lists), int(lists.n_items.max(initial=0)))
     return lists
 
 
@@ -384,9 +384,11 @@ def has_no_order(lists: GroupedLists) -> bool:
     if isinstance(lists, CatalogueLists):
         lengths = np.repeat(lists.lengths, np.diff(lists.offsets))
         return bool(len(lengths) and lengths.max() > 1 and (lists.tied == lengths).all())
-    first = np.repeat(lists.estimated[lists.offsets[:-1]], lists.n_items)
+    has_items = lists.n_items > 0
+    starts = lists.offsets[:-1][has_items]
+    first = np.repeat(lists.estimated[starts], lists.n_items[has_items])
     same = np.abs(lists.estimated - first) <= Plan.TIE_TOLERANCE
-    return bool(same.all()) and int(lists.n_items.max()) > 1
+    return bool(same.all()) and int(lists.n_items.max(initial=0)) > 1
 
 
 def run_folds(

@@ -261,7 +261,7 @@ def _check_parameters(function: Callable[..., Any], kind: type[ByRank | OfList])
     name = getattr(function, "__name__", type(function).__name__)
     takes = f"{name} takes {n_needed} parameter{'' if n_needed == 1 else 's'}"
     msg = (
-        f"{takes}, so it is no function of ranks. A function of a user's list takes estimated, "
+        f"{takes}, but a function of ranks takes one. A function of a user's list takes estimated, "
         "true and items, and needs the order of ties: @rn.metric(ties='item_asc')."
     )
     if kind is OfList:

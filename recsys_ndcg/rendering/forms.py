@@ -264,7 +264,8 @@ class Document:
 
         `full`: whether signatures are shown in full, and so without defaults.
         """
-        headings = [str(name) for table in self.tables for name in table.cells]
+        names = [str(name) for table in self.tables for name in table.cells]
+        headings = [name for name in names if name not in self.names_to_shorten]
         codes = (part for part in self.parts if isinstance(part, Code))
         if any("defaults:" in line for code in codes for line in code.brief(full=full)):
             headings.append("defaults:…")
@@ -369,7 +370,7 @@ class Renderable(ABC):
     ) -> str:
         """Return its page, as `to_html`; `command` is the command line that makes it, if any."""
         page = self.page(command)
-        title = escape_invisible(title or "").strip() or page.title
+        title = escape_invisible(str(title or "")).strip() or page.title
         date = "" if date is None else escape_invisible(str(date))
         return replace(page, title=title, date=date).render("page")
 

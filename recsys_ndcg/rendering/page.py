@@ -182,7 +182,7 @@ class TableLayout(NamedTuple):
         return new
 
 
-def lay_out(table: ShownTable) -> TableLayout:
+def lay_out(table: ShownTable, own_names: Sequence[str] = ()) -> TableLayout:
     """Return the layout of a table on a page.
 
     Examples
@@ -193,7 +193,7 @@ def lay_out(table: ShownTable) -> TableLayout:
     [(('SVD', ''), ('0.5000', '0.4500–0.5500'))]
     """
     names = [*map(str, table.cells)]
-    meanings = meanings_of(names)
+    meanings = meanings_of(name for name in names if name not in own_names)
     headings: list[tuple[str, str, str, bool]] = []
     columns: list[list[tuple[str, str]]] = []
     for place, name in enumerate(names):
@@ -213,7 +213,7 @@ def lay_out(table: ShownTable) -> TableLayout:
         headings.append((head, small, "; ".join(dict.fromkeys(about[::-1])), is_sorted))
         columns.append(cells)
     row_names = table.cells.iloc[:, 0].tolist() if names[0] in _OF_TERMS else []
-    row_meanings, terms = meanings_of(row_names), explain([*names, *row_names])
+    row_meanings, terms = meanings_of(row_names), explain([*meanings, *row_names])
     return TableLayout(headings, [*zip(*columns, strict=True)], row_meanings, terms)
 
 

@@ -41,7 +41,7 @@ _BY_ACTIVITY = "The mean score of users with few ratings, and of users with many
 _BY_CUTOFF = "The mean score of the first k items, with its interval; the dashed line is chance."
 _DISTRIBUTION = (
     "The bars count users by their score; the dashed outline is chance. "
-    "The further apart the two are, the better the order."
+    "The further the bars are to the right of the outline, the better the order."
 )
 _NO_LISTS = (
     "There are no lists to open. Possible reasons: a report was read from a file, is the mean of "

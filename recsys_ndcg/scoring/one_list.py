@@ -17,8 +17,8 @@ Grades = Iterable[float | tuple[float, float]]
 _USER = "the list"
 #: Scikit-learn's functions take two arrays.
 _PAIRS_ADVICE = (
-    "The second argument is the cutoff. Give estimates and true values as pairs, such as "
-    "ndcg_at_k(list(zip(y_score, y_true)), 10)."
+    "The second argument is the cutoff. Give estimates and true values as pairs: "
+    "list(zip(y_score, y_true))."
 )
 #: Phrases of messages that mention `_USER`, and their replacements: the caller gave no user.
 _PHRASES_WITHOUT_USER = {

@@ -57,7 +57,7 @@ def test_plots_draw_the_intervals_that_the_tests_compare(how: Any) -> None:
     mean = found.leaderboard.loc["good", "mean"]  # the best, and the baseline
     (low,) = {one["x_low"] for one in rows if "x_low" in one}
     assert low == pytest.approx(mean - ends[1])
-    assert "lines: the differences from good" in str(spec["title"])
+    assert "lines: intervals of the difference from good" in str(spec["title"])
 
 
 def test_each_plot_describes_its_numbers() -> None:

@@ -264,3 +264,30 @@ def test_lists_that_cannot_be_measured_give_a_message(function: Any, match: str)
     with pytest.warns(rn.DataWarning, match=match) as caught:
         run({"f": function, "top": MostPopular(), "b": BaselineOnly()}, protocol="catalogue")
     assert len(caught) == 1 + ("|" in match)
+
+
+@pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
+@pytest.mark.parametrize("column", ["estimated", "score"])
+def test_users_without_a_list_score_0(column: str) -> None:
+    """Also if the last users have none, or the only listed items are left out."""
+    table = ratings()
+    users = sorted(table["user"].unique())
+
+    def some(train: pd.DataFrame) -> pd.DataFrame:
+        top = train["item"].value_counts().index[:3]
+        pairs = [(user, item, -place) for user in users[:9] for place, item in enumerate(top)]
+        return pd.DataFrame(pairs, columns=["user", "item", column])
+
+    found = run({"some": some, "top": MostPopular()}, data=table, protocol="catalogue")
+    scores = found.per_user[found.metrics[0]]["some"]
+    assert (scores.drop(users[:9]) == 0).all()
+    nobody = run({"no": lambda _: {"x": ["y"]}, "top": MostPopular()}, protocol="catalogue")
+    assert nobody.leaderboards[nobody.metrics[0]]["mean"]["no"] == 0
+
+
+def test_the_ratings_of_a_user_do_not_depend_on_the_number_of_seeds() -> None:
+    """Each rating is tested once in a run."""
+    for seeds in (1, 3):
+        found = run({"top": MostPopular()}, seeds=seeds)
+        counts = pd.Series(found.model_scores["top"].counts.n_items, list(found.users))
+        assert counts.to_dict() == ratings()["user"].value_counts().to_dict()

@@ -170,7 +170,8 @@ def test_models_are_sorted_from_the_best() -> None:
     (bars,) = marked(chart, "bar")
     ends = [(one["model"], one["bar_low"], one["bar_high"]) for one in bars.rows]
     assert ends == [("SVD++", 0.46, 0.53), ("KNN", 0.27, 0.34)]
-    assert "bar: the difference from SVD, significant if it misses the dot of SVD" in texts(chart)
+    bar = "bar: the difference from SVD, significant if it does not reach the dot of SVD"
+    assert bar in texts(chart)
     lines = {one["line"]: one["mean"] for one in rules.rows}
     assert lines == {"chance 0.2000": 0.2, "MostPopular 0.3500": 0.35}
     assert described(chart) == (

@@ -133,8 +133,10 @@ def test_unbeaten_models_are_joined_by_a_line() -> None:
         "are filled and joined by the line: no other is better in one and as good in the other. "
         "m3 0.9000 and 0.1000; m1 0.5000 and 0.5000; m0 0.1000 and 0.9000."
     )
-    lines = "lines: the differences from m0 (across) and m3 (upward), significant if they miss "
-    assert {"m0", "m1", "m2", "m3", f"{lines}its value"} <= {*texts(chart)}
+    assert {"m0", "m1", "m2", "m3"} <= {*texts(chart)}
+    assert any(
+        "intervals of the difference from m0 (across) and m3 (up" in one for one in texts(chart)
+    )
     across, up = marked(chart, "rule")[:2]
     assert [(one["low"], one["high"]) for one in across.rows][:1] == [pytest.approx((0.05, 0.15))]
     assert [(one["low"], one["high"]) for one in up.rows][:1] == [pytest.approx((0.85, 0.95))]

@@ -94,7 +94,7 @@ def plot_intervals_by_tier(  # noqa: PLR0913 - all but the first two have a defa
     if shown[_BAR].notna().any(axis=None):
         other = make_label(bars_from)
         notes.append(
-            f"bar: the difference from {other}, significant if it misses the dot of {other}"
+            f"bar: the difference from {other}, significant if it does not reach the dot of {other}"
         )
     return vega.chart(
         vega.title(f"Models by {name}", notes),

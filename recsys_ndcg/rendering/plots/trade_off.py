@@ -105,12 +105,18 @@ def plot_trade_off(  # noqa: PLR0913 - two metrics
     why = "no other is better in one and as good in the other"
     if is_tested:
         are = "are filled" if len(ahead) > 1 else "is filled"
-        why = "no other is significantly better in one and not significantly worse in the other"
+        why = (
+            "no other is significantly better in one metric without being significantly worse in "
+            "the other"
+        )
     summary = [f"{len(ahead)} of {pluralise(len(models), 'model')} {are}:", why]
     if models[[*_X[1:], *_Y[1:]]].notna().any(axis=None):
         first, second = (make_label(one, SHORT) for one in lines_from)
         other = first if first == second else f"{first} (across) and {second} (upward)"
-        summary.append(f"lines: the differences from {other}, significant if they miss its value")
+        summary.append(
+            f"lines: intervals of the difference from {other}; a line that does not reach its "
+            "value is a significant difference"
+        )
     what = " and ".join(titles)
     every: list[Any] = [*ahead.itertuples()]
     texts = [f"{one.model} {format_number(one.x)} and {format_number(one.y)}" for one in every]
