@@ -73,7 +73,7 @@ def test_a_terminal_of_ascii_shows_everything(path: Path) -> None:
         **ascii_only,
     )
     assert ran.stdout.isascii()
-    assert ran.stdout.count("[95%]") == 3
+    assert ran.stdout.count("[95%]") == 4  # with a legend each
     assert ran.stderr.startswith(r"error: /\udcff\x1b[31m")
     assert ran.stderr.endswith("/x: cannot be written (No such file or directory).\n")
 
