@@ -208,7 +208,9 @@ def test_the_command_prints_one_row_per_number_with_yours_among_them(path: Path)
     title, heading, *lines = _printed(path, "precision@10", "--threshold", "4", "--full-signature")
     short = _printed(path, "precision@10", "--threshold", "4")
     digest = f"yours: defaults:{rn.Convention.digest_defaults()}"
-    (legend,) = format_legend(["defaults:…"])
+    legend = format_legend(["defaults:…"])[0].replace(
+        "Convention.from_signature", "--full-signature"
+    )
     assert short == [title, heading, *lines[:-1], legend, digest]
     assert lines[-1] == f"yours: {DEFAULT.signature}"
     assert title.strip() == f"precision@10: yours {mean_of('precision@10'):.4f}"

@@ -89,9 +89,12 @@ class Ratings:
         """
         values, (low, high) = self.values, scale
         outside = int(((values < low) | (values > high)).sum())
-        if outside and source not in _reported:
-            with suppress(TypeError):  # a user's own class that cannot be hashed
+        is_known = False
+        with suppress(TypeError):  # a user's own class that cannot be hashed
+            is_known = source in _reported
+            if outside:
                 _reported.add(source)
+        if outside and not is_known:
             least, most = float(values.min()), float(values.max())
             warn(
                 f"{outside} of {len(values)} ratings are outside the rating_scale ({low}, {high}); "

@@ -15,7 +15,7 @@ _options: ContextVar[Mapping[str, Sequence[str]]] = ContextVar("_options", defau
 _SUBJECT = re.compile(r"(?:^|(?<=: ))(\w+)(?= must be\b| has no effect\b)")
 #: An argument of Python, such as threshold=4.0 or columns={'estimated': 'est'}.
 _ARGUMENT = re.compile(
-    r"(?<![\w,])(?<!\w\()(\w+)=(?!=)"
+    r"(?<![\w,'])(?<!\w\()(\w+)=(?!=)"
     r"(\{[^}]*\}|Convention\([^)]*\)|'[^']*'|[\w-]+(?:\.\w+)*|)"
 )
 #: What Python writes in other words than the command line.
@@ -42,10 +42,11 @@ def use_options(options: Mapping[str, Sequence[str]]) -> Iterator[None]:
         _options.reset(token)
 
 
-def name_options(message: str) -> str:
+def name_options(message: str, names: Sequence[str] = ()) -> str:
     """Return a message with the options to type in place of Python's arguments.
 
-    Arguments stay if the command does not have such an option.
+    Arguments stay if the command does not have such an option, and so do `names`, those of models
+    and metrics.
 
     Examples
     --------
@@ -53,6 +54,11 @@ def name_options(message: str) -> str:
     ...     name_options("Pass columns={'estimated': 'est'}.")
     'Pass --columns estimated=est.'
     """
+    if names:
+        every = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+        parts = re.split(f"({every})", message)
+        parts[::2] = map(name_options, parts[::2])
+        return "".join(parts)
     options = _options.get()
 
     def find(name: str) -> str:

@@ -56,7 +56,7 @@ def print_document(
                 if legend and isinstance(part, Code):
                     print_legend([document], to, full=full)
                     legend = False
-                _print_lines(part, to, full=full)
+                _print_lines(part, to, document.names_to_shorten, full=full)
         if not place and not quiet:
             print_verdicts(document, to, legend=legend)
     if legend and not quiet:
@@ -87,13 +87,15 @@ def _print_terms(lines: Sequence[str], to: Console) -> None:
         to.print(escape_for_stdout(name_options(line)), style="dim", soft_wrap=False)
 
 
-def _print_lines(part: Code | Section | Sequence[str], to: Console, *, full: bool) -> None:
+def _print_lines(
+    part: Code | Section | Sequence[str], to: Console, names: Sequence[str], *, full: bool
+) -> None:
     if isinstance(part, Code):
         for line in part.brief(full=full):
             to.print(escape_for_stdout(line), style="dim", soft_wrap=True)
     elif not isinstance(part, Section):
         for line in part:
-            to.print(escape_for_stdout(f"- {name_options(line)}"), soft_wrap=False)
+            to.print(escape_for_stdout(f"- {name_options(line, names)}"), soft_wrap=False)
 
 
 def _draw(table: ShownTable, room: int) -> Iterator[RenderableType]:

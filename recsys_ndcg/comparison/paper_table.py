@@ -56,7 +56,10 @@ def write_paper_table(  # noqa: PLR0913 - the options of `Comparison.to_latex`
         if any(interval for _, interval in cells):
             rows.append(_join_cells(["", *(interval for _, interval in cells)]))
     sides = "r" * len(texts)
-    text = _write_caption(comparison, boards, columns) if caption is None else caption
+    has_intervals = any(interval for column in texts.values() for _, interval in column)
+    text = caption
+    if text is None:
+        text = _write_caption(comparison, boards, columns, has_intervals=has_intervals)
     return "\n".join(
         [
             _PREAMBLE,
@@ -166,13 +169,18 @@ def _stack_heading(name: str) -> str:
 
 
 def _write_caption(
-    comparison: Comparison, boards: Sequence[pd.DataFrame], columns: Sequence[str]
+    comparison: Comparison,
+    boards: Sequence[pd.DataFrame],
+    columns: Sequence[str],
+    *,
+    has_intervals: bool,
 ) -> str:
     """Return what the table shows: users, intervals, and what bold and letters mean."""
     users = [int(one) for board in boards for one in board["users"] if one]
     level = f"{100 * (1 - comparison.testing.alpha):.10g}"
+    intervals = f", with {level} % intervals" if has_intervals else ""
     what = "Means" if [*columns] == ["mean"] else "Scores"
-    lines = [f"{what} over {format_span(users or [0])} users, with {level} % intervals."]
+    lines = [f"{what} over {format_span(users or [0])} users{intervals}."]
     if "mean" in columns and comparison.testing.family == "baseline":
         lines.append(
             f"+ and -: significantly better and worse than {escape_invisible(comparison.baseline)} "

@@ -125,7 +125,7 @@ class Objections:
         if convention.gain_needs_threshold and self.threshold is None:
             return (
                 f"gain={convention.gain!r} needs to know which items are relevant: pass "
-                f"threshold={self.facts.all_grades.suggest_threshold():.4g}, for instance."
+                f"threshold={self.facts.all_grades.suggest_threshold():g}, for instance."
             )
         grades = self.facts.find_grades(convention).values
         if unlabelled_as is not None:

@@ -193,8 +193,8 @@ def _remark_on_chance(report: Report, audit_rows: AuditRows) -> Iterator[str]:
     has_chance = any(not math.isnan(row["chance"]) for row in audit_rows.values())
     if has_chance and report.audit_data.protocol == "supplied":
         yield (
-            "Chance is a random order of each list. If the catalogue is known (catalogue=items, or "
-            "n_items= of RankedLists.from_labels), it is random lists of its items."
+            "Chance is a random order of each list. For random lists of the catalogue's items, "
+            "give the catalogue (catalogue=items, or n_items= of RankedLists.from_labels)."
         )
     # False if z is NaN
     unsure = [name for name, row in audit_rows.items() if abs(row["z"]) < _CLEAR_Z]
@@ -351,7 +351,7 @@ def _judge_order(where: str, row: dict[str, Any]) -> str:
         return f"The mean of {where} is {format_number(row['mean'])}; it has no chance level."
     if np.isnan(adjusted):
         return (
-            f"Every order of these lists has the same score in {where}, which cannot show whether "
+            f"Every order of these lists has the same score in {where}, so it cannot show whether "
             "the model is good."
         )
     if adjusted < 0 and not abs(z) < _CLEAR_Z:

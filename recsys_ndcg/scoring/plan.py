@@ -144,7 +144,7 @@ class Plan:
         highest = facts.all_grades.highest
         if steep and highest >= _STEEP_GRADE:
             yield (
-                "The default gain, 2^t - 1, doubles with each grade: with grades up to "
+                "Exponential gain, 2^t - 1, doubles with each grade: with grades up to "
                 f"{highest:g}, almost only the highest ones count in {', '.join(steep)}. For gains "
                 "equal to the grades, as in scikit-learn and trec_eval, pass "
                 "convention=Convention(gain='linear')."
@@ -332,7 +332,7 @@ class Plan:
         if not readers:
             return self
         if not grades.is_binary:
-            number = f"{grades.suggest_threshold():.4g}"
+            number = f"{grades.suggest_threshold():g}"
             verb = "needs" if len(readers) == 1 else "need"
             msg = (
                 f"{', '.join(readers)} {verb} to know which items are relevant: pass "

@@ -68,6 +68,17 @@ def test_the_package_writes_options_as_python_does() -> None:
     assert [one for one in found if one not in docstrings] == []
 
 
+def test_names_of_models_and_ids_are_no_options(tmp_path: Path) -> None:
+    """Whatever they look like."""
+    rows = {user: [(4, 5), (3, 2)] for user in range(9)}
+    path = tmp_path / "c.json"
+    rn.compare({"KNN k=20": rows, "KNN k=40": dict(rows)}).save(path)
+    result = run("report", path)
+    assert "KNN k=20 and KNN k=40 have the same score" in result.stdout
+    with use_options({"seed": ["--seed"]}):
+        assert name_options("user 'seed=1' of x") == "user 'seed=1' of x"
+
+
 @pytest.mark.parametrize(
     ("python", "typed"),
     [
