@@ -61,6 +61,7 @@ if __name__ == "__main__":
             splits=3,
             folder=folder,  # the same call resumes an interrupted run
             n_jobs=2,
+            progress=False,  # otherwise a line per fold, or bars on a terminal
         )
         print(comparison)
         print(rn.load_runs(folder).table[["ndcg@10:catalogue", "users", "fit_seconds"]].round(2))

@@ -43,7 +43,7 @@ PUBLIC = {"recsys_ndcg.folds", "recsys_ndcg.surprise"}
 #: runs, families of tests, several data sets and searches added 1,780 lines and 7 files; tables for
 #: papers, a choice of metrics on pages, notebooks, other libraries added 1,320 lines and 3 files.
 LIMITS = {
-    "code lines": 30_200,
+    "code lines": 30_250,
     "files": 224,
     "names crossing a room's border": 290,
     "imports past a door": 0,
