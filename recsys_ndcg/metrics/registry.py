@@ -119,7 +119,8 @@ def _suggest_name(name: str) -> str:
     'There are: alpha_dcg, alpha'
     """
     names = list_metric_names()
-    near = {one for one in names if one[0] == name[:1] and name not in _OTHER_METRICS}
+    every = {*names, *METRIC_ALIASES}
+    near = {one for one in every if one[0] == name[:1] and name not in _OTHER_METRICS}
     hint = suggest(name, near)
     return hint if hint.startswith("Did") else suggest("", names)
 

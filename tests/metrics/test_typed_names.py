@@ -51,7 +51,12 @@ def test_the_name_of_another_metric_is_no_misspelling(other: str) -> None:
     """No metric that exists is proposed in its place; a misspelt name is corrected."""
     with pytest.raises(rn.UnknownMetricError, match=rf"'{other}'\. There are: alpha_dcg, "):
         parse_metrics(other)
-    for misspelt, name in {"recal": "recall", "ndgc@5": "ndcg", "precison": "precision"}.items():
+    for misspelt, name in {
+        "recal": "recall",
+        "ndgc@5": "ndcg",
+        "precison": "precision",
+        "mapp": "map",
+    }.items():
         with pytest.raises(rn.UnknownMetricError, match=f"Did you mean '{name}'"):
             parse_metrics(misspelt)
 
