@@ -33,6 +33,7 @@ CHOICES: dict[str, list[Any]] = {
 }  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore:Exponential gain")
 @pytest.mark.filterwarnings("ignore:threshold=4 is")
 @examples(0.6)
 @given(
