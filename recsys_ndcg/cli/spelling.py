@@ -1,4 +1,4 @@
-"""Messages name the options of Python; here they become those of the command that runs."""
+"""Rewrite the options of Python in messages as the options of the command that runs."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def use_options(options: Mapping[str, Sequence[str]]) -> Iterator[None]:
 def name_options(message: str, names: Sequence[str] = ()) -> str:
     """Return a message with the options to type in place of Python's arguments.
 
-    Arguments stay if the command does not have such an option, and so do `names`, those of models
+    Arguments stay if the command does not have such an option, and so do `names` of models
     and metrics.
 
     Examples

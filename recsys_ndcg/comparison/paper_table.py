@@ -35,7 +35,7 @@ def write_paper_table(  # noqa: PLR0913 - the options of `Comparison.to_latex`
     label: str,
     caption: str | None,
 ) -> str:
-    """Return the table; the parameters are those of `Comparison.to_latex`."""
+    """Return the table; `Comparison.to_latex` explains the parameters."""
     boards = [comparison.leaderboards[name] for name in metrics]
     models, names = list(boards[0].index), map(str, boards[0].columns)
     known = [one for one in names if not _NO_COLUMN.search(one)]
