@@ -392,9 +392,9 @@ def _split_by_kind(rows: Any) -> dict[str, Any]:
         return {PREDICTIONS: rows}
     listed = np.asarray(rows.column("listed").to_numpy(), dtype=bool)
     score = "rank" if "rank" in rows.column_names else "estimated"
-    parts = {LABELS: (~listed, "true"), RESULTS: (listed, score)}
+    parts = {LABELS: (~listed, ("true", "weight")), RESULTS: (listed, (score,))}
     return {
-        name: rows.filter(mine).select([one for one in (*IDS, own) if one in rows.column_names])
+        name: rows.filter(mine).select([one for one in (*IDS, *own) if one in rows.column_names])
         for name, (mine, own) in parts.items()
     }
 

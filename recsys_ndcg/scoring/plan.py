@@ -233,7 +233,7 @@ class Plan:
         """
         if facts is None:
             is_custom = any(not isinstance(one.convention.gain, str) for one in self.measurements)
-            facts = Facts.of(lists, keep_distinct=is_custom)
+            facts = Facts.of(lists, keep_distinct=is_custom, threshold=self.threshold)
         by_key = {one.sort_key: one for one in self.measurements if one.requires_no_ties(facts)}
         ties = {}
         for key, one in by_key.items():
@@ -257,6 +257,8 @@ class Plan:
             A measurement cannot be computed; the message says why and what to do.
         """
         plan = self.with_threshold(facts.all_grades)
+        if facts.weights is not None:
+            plan = plan.map_measurements(lambda one: replace(one, is_weighted=True))
         of_labels = [str(one) for one in plan.measurements if one.metric.needs_labels]
         InvalidInputError.raise_if(_find_mistake(facts, of_labels[0]) if of_labels else "")
         plan.check(facts, lists)
