@@ -75,7 +75,7 @@ def read_weights(data: Any) -> tuple[Ids, Floats]:
     if isinstance(data, Propensity):
         data = data.weights
     if isinstance(data, Mapping) and data:
-        data = pd.Series(data)
+        data = pd.Series(data).rename_axis("item")  # or 0, 1, 2 … would be row numbers
     if not (isinstance(data, pd.Series) or is_indexed_table(data)):
         msg = (
             "weights must be propensity(train, gamma=...), a Series of weights by item, or a table "

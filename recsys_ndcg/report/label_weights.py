@@ -60,9 +60,10 @@ def split_by_items(audit: Audit, groups: Any, train: Any) -> pd.DataFrame:
         inside = (strata.codes == code).astype(np.float64)
         alone = _measure_weighted(lists, measurements, inside)
         part = Totals.of(replace(alone, denominator=whole.denominator[:, kept]))
-        labels = _count_relevant(lists, inside, measurements[0].threshold)
-        tables[name] = _describe_part(part, Totals.of(alone)).assign(
-            items=int(inside.sum()), labels=labels
+        labels = _count_labels(lists, inside, measurements[0].threshold)
+        has_none = alone.left_out | (labels == 0)[:, None]
+        tables[name] = _describe_part(part, Totals.of(replace(alone, left_out=has_none))).assign(
+            items=int(inside.sum()), labels=int(labels.sum())
         )
     names = [str(one) for one in measurements]
     order = pd.MultiIndex.from_product([names, strata.categories], names=["metric", "stratum"])
@@ -152,14 +153,15 @@ def _measure_weighted(
     return plan.measure(lists.with_weights(*weights))
 
 
-def _count_relevant(lists: GroupedLists, inside: Floats, threshold: float | None) -> int:
-    """Return the number of relevant labels, or of labels without a threshold, of some items."""
-    count = 0.0
-    for part in (lists.columns, lists.unlisted):
+def _count_labels(lists: GroupedLists, inside: Floats, threshold: float | None) -> Floats:
+    """Return each user's number of relevant labels of some items; without a threshold, of all."""
+    counts = np.zeros(len(lists))
+    parts = (lists.user_of_row, lists.columns), (lists.user_of_label, lists.unlisted)
+    for user, part in parts:
         true = part["true"]
-        relevant = ~np.isnan(true) if threshold is None else compute_relevance(true, threshold) > 0
-        count += inside[part["item"]][relevant].sum()
-    return int(count)
+        counted = ~np.isnan(true) if threshold is None else compute_relevance(true, threshold) > 0
+        counts += np.bincount(user, inside[part["item"]] * counted, minlength=len(lists))
+    return counts
 
 
 def get_lists(audit: Audit) -> GroupedLists:

@@ -791,8 +791,8 @@ class Report(Renderable, Mapping[str, float]):
         pandas.DataFrame
             Indexed by metric and stratum, of metrics that are sums over labels: items and labels
             (relevant ones, or all without a threshold); part, ci_low, ci_high (95 % over users)
-            and share of the mean; score, the mean if only labels of this stratum counted, and the
-            number of users who have one.
+            and share of the mean; score, the mean if only labels of this stratum counted, over the
+            users who have such labels, and the number of these users.
 
         Raises
         ------
