@@ -44,6 +44,7 @@ from recsys_ndcg.scoring.one_list import recall_at_k as recall_at_k
 from recsys_ndcg.scoring.one_list import reciprocal_rank as reciprocal_rank
 from recsys_ndcg.scoring.signature import Signature as Signature
 from recsys_ndcg.significance.student import power as power
+from recsys_ndcg.split_checks.split_report import check_split as check_split
 from recsys_ndcg.version import __version__ as __version__
 
 __all__: list[str]  # noqa: PYI035 - computed from the lines above

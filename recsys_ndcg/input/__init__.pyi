@@ -19,3 +19,4 @@ from recsys_ndcg.input.rows import Rows as Rows
 from recsys_ndcg.input.rows import to_column as to_column
 from recsys_ndcg.input.rows import to_floats as to_floats
 from recsys_ndcg.input.text_format import TextFormat as TextFormat
+from recsys_ndcg.input.text_tables import parse_number as parse_number

@@ -22,8 +22,9 @@ def digest_labels(lists: GroupedLists) -> NDArray[np.uint32]:
     """Return a digest of each user's labelled items, in the list or not.
 
     The digest is a sum modulo 2^32 over (user, item, true), with the weight if labels have weights.
-    It depends neither on the order of the rows nor on the recommendations, and the digests of parts
-    of the data add up to the digest of the whole. Data without items has other digests than the same data with items.
+    It depends neither on the order of the rows nor on the recommendations, and digests of parts of
+    the data add up to the digest of the whole. Data without items has other digests than the same
+    data with items.
 
     Examples
     --------

@@ -221,12 +221,7 @@ def _sort_by_user(
         for name, one in sources.items():
             if len(kinds) > 1 and "text" not in kinds:  # signed and unsigned integers
                 one.sql["user"] = f"CAST({one.sql['user']} AS {WIDEST_INTEGER})"
-            columns = ", ".join(map(quote_name, one.names))
-            database.run(
-                f'COPY (SELECT {columns} FROM {one.select_sql(*extra)} ORDER BY "user", {order}) '
-                f"TO {quote_text(str(paths[name]))} (FORMAT parquet, COMPRESSION uncompressed)",
-                "Bringing users together",
-            )
+            _write_sorted(database, one, paths[name], extra, order)
             frame = nw.from_native(database.relation(_read_sql(paths[name])))
             tables[name] = _DuckDBTable(frame, one.names, one.is_text, database, one)
         facts = collect_facts(tables)
@@ -234,6 +229,57 @@ def _sort_by_user(
         bounds = _split_users(database, paths, memory, text)
     release_memory()
     return paths, bounds, facts
+
+
+def _write_sorted(
+    database: Database, source: Source, path: Path, extra: Sequence[str] = (), order: str = '"item"'
+) -> None:
+    """Write the rows of a source, sorted by user, as Parquet."""
+    columns = ", ".join(map(quote_name, source.names))
+    database.run(
+        f'COPY (SELECT {columns} FROM {source.select_sql(*extra)} ORDER BY "user", {order}) '
+        f"TO {quote_text(str(path))} (FORMAT parquet, COMPRESSION uncompressed)",
+        "Bringing users together",
+    )
+
+
+def read_users_in_batches(
+    data: Any,
+    columns: Mapping[str, str] | None,
+    table: str,
+    memory_limit: str | float | None,
+    text: TextFormat | None = None,
+) -> Iterator[Any]:
+    """Yield tables of pyarrow with all rows of some users; the rows are sorted on disk.
+
+    Parameters
+    ----------
+    data, columns, table, text
+        As in `open_source`.
+    memory_limit : str or number, optional
+        As in `recsys_ndcg.evaluate`.
+
+    Raises
+    ------
+    InvalidInputError, MissingExtraError
+        As for `evaluate`.
+    """
+    with require_libraries("duckdb", "pyarrow", job="Data larger than memory", extra="scale"):
+        pass
+    memory = Memory.from_limit(memory_limit, 1)
+    with temporary_folder() as folder, progress_bar(enabled=True) as show:
+        source, path = open_source(data, columns, table, folder, text), folder / "rows.parquet"
+        with hold_arenas(), closing(Database(folder / "spill", memory.database, show)) as database:
+            if source.stream is not None:
+                database.register(source.relation.strip('"'), source.stream)
+            if source.is_text:
+                cast_integer_ids(database, source)
+            _write_sorted(database, source, path)
+            names = [one for one in IDS if source.kinds[one] == "text"]
+            bounds = _split_users(database, {table: path}, memory, names)
+        release_memory()
+        for batch in _read_batches({table: path}, bounds, show):
+            yield batch[table]
 
 
 def _read_sql(path: Path) -> str:

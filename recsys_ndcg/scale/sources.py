@@ -230,6 +230,28 @@ def _open_text(
     return Source(relation, names, sql, kinds, is_text=True)
 
 
+def read_names(data: Any) -> tuple[list[str], TextFormat | None]:
+    """Return the fields of the first line of files, or the names of columns, and the text format.
+
+    The format is None if the data is no text.
+
+    Raises
+    ------
+    InvalidInputError
+        A file cannot be read.
+    """
+    if not is_files(data):
+        return [*data.schema.names], None
+    path = find_files(data)[0]
+    if FileKind.of(path).is_binary:
+        from pyarrow import parquet  # noqa: PLC0415 - an extra
+
+        return [*parquet.read_schema(path).names], None
+    line = TextFormat().decode(_read_head(path)).partition("\n")[0]
+    text = TextFormat("::" if "::" in line else TextFormat().find_separator(line))
+    return [one.strip() for one in text.split_first_line(line)], text
+
+
 def _read_titles(
     paths: Sequence[Path], columns: Mapping[str, str] | None, how: TextFormat
 ) -> list[str]:

@@ -1,0 +1,2 @@
+from recsys_ndcg.split_checks.split import VERDICTS as VERDICTS
+from recsys_ndcg.split_checks.split_report import check_split as check_split

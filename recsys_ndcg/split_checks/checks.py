@@ -1,0 +1,410 @@
+"""The checks of a split, in the order in which they are reported.
+
+A new check is a function that takes a `Split` and returns a `Finding`, registered under a name.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import replace
+from math import erfc, sqrt
+
+import numpy as np
+import pandas as pd
+
+from recsys_ndcg.errors import InvalidInputError, format_count
+from recsys_ndcg.lists import RankedLists
+from recsys_ndcg.scoring import Audit, Plan
+from recsys_ndcg.significance import power
+from recsys_ndcg.split_checks.split import (
+    CHECKS,
+    MANY,
+    Finding,
+    Split,
+    count_rows,
+    format_share,
+    register,
+)
+from recsys_ndcg.split_checks.train_summary import find_period
+
+#: A shift is reported if it is significant, and at least this many standard deviations or points.
+_ALPHA, _LEAST_SHIFT, _LEAST_POINTS = 0.01, 0.1, 0.05
+#: More users than this share of all have just the smallest number of rows, if rows were filtered.
+_AT_MINIMUM = 0.01
+#: Two parts were made in different ways if a share differs by more than this.
+_LARGEST_DIFFERENCE = 0.2
+_DAY = 24 * 3600
+_EARLIEST, _LATEST = 631_152_000, 4_102_444_800  # 1990 and 2100 in seconds: times look like dates
+#: Lengths of sampled candidates: a relevant item and 99 or 100 drawn ones.
+_SAMPLED = (100, 101)
+_POWER = 0.8
+
+
+# Pairs, users, items and ratings
+
+
+@register("pairs in both parts")
+def find_shared_pairs(split: Split) -> Finding:
+    """Find test rows whose pair of user and item is in training."""
+    shared = split.train.in_train["test"]
+    return count_rows(split.test.part, shared, "error", "{are} in training, too")
+
+
+@register("repeated pairs")
+def find_repeats(split: Split) -> Finding:
+    """Find pairs that occur twice in a part; evaluation raises if they are in the test part."""
+    test, in_train = split.test.part, split.train.repeats
+    is_repeated = pd.DataFrame({"user": test.user, "item": test.item}).duplicated().to_numpy()
+    count = int(is_repeated.sum())
+    if not count and not in_train:
+        return Finding("fact", "No pair of user and item occurs twice in a part.", 0, 0.0)
+    rows = test.name_rows(is_repeated) or split.train.first_repeats
+    sentence = (
+        f"{format_count(count, 'test row')} and {format_count(in_train, 'training row')} repeat a "
+        "pair of user and item."
+    )
+    verdict = "error" if count else "warning"
+    return Finding(verdict, sentence, count + in_train, count / len(test), rows)
+
+
+@register("users unknown in training")
+def find_unknown_users(split: Split) -> Finding:
+    """Find test rows of users without training rows."""
+    fault = "{are} of users without training rows"
+    return count_rows(split.test.part, split.test.is_unknown_user, "warning", fault, least=MANY)
+
+
+@register("items unknown in training")
+def find_unknown_items(split: Split) -> Finding:
+    """Find test rows of items without training rows, which no model can recommend."""
+    fault = "{are} of items without training rows, which no model can recommend"
+    return count_rows(split.test.part, split.test.is_unknown_item, "warning", fault, least=MANY)
+
+
+@register("users who can be scored")
+def count_users(split: Split) -> Finding:
+    """Count the test users that remain for each kind of metric."""
+    test = split.test
+    rows = pd.DataFrame({"user": test.part.user, "known": ~test.is_unknown_user})
+    n_users = len(test.rows_of_users)
+    numbers = {
+        "users": n_users,
+        "with training rows": rows.loc[rows["known"], "user"].nunique(),
+        "with two test rows (rated ndcg)": int((test.rows_of_users > 1).sum()),
+    }
+    if "threshold" in split.has:
+        is_relevant = np.asarray(test.part.rating) >= float(split.threshold or 0)
+        able = is_relevant & ~test.is_unknown_item
+        numbers["with a relevant row (recall)"] = rows.loc[is_relevant, "user"].nunique()
+        numbers["with a relevant row of a known item"] = rows.loc[able, "user"].nunique()
+    listed = "; ".join(f"{number} {what}" for what, number in [*numbers.items()][1:])
+    sentence = f"{format_count(n_users, 'test user')}: {listed}."
+    return Finding("fact", sentence, n_users, numbers=numbers)
+
+
+@register("users with one test row")
+def find_trivial_users(split: Split) -> Finding:
+    """Find users whose test row can be ranked in one way only, if just their test rows are."""
+    is_single = split.test.rows_of_users == 1
+    count, share = int(is_single.sum()), float(is_single.mean())
+    sentence = (
+        f"{count} of {format_count(len(is_single), 'test user')}{format_share(share)} have one "
+        "test row: ranking their own test rows shows nothing, so rank lists of the catalogue."
+    )
+    return Finding("warning" if share > 0.5 else "fact", sentence, count, share)
+
+
+@register("users with fewer than k test rows")
+def find_short_users(split: Split) -> Finding:
+    """Count users whose lists of test rows are shorter than the cutoff."""
+    is_short = split.test.rows_of_users < split.k
+    count, share = int(is_short.sum()), float(is_short.mean())
+    sentence = (
+        f"{count} of {format_count(len(is_short), 'test user')}{format_share(share)} have fewer "
+        f"than {split.k} test rows."
+    )
+    return Finding("fact", sentence, count, share)
+
+
+@register("filtered by number of rows")
+def find_core_filter(split: Split) -> Finding:
+    """Find traces of a k-core filter: many users or items with just the smallest number of rows."""
+    texts, numbers = [], {}
+    counts = {"user": split.test.count_by_user(), "item": split.test.count_by_item()}
+    for what, parts in counts.items():
+        both = np.sum(parts, axis=0)
+        least = int(both.min())
+        share = float((both == least).mean())
+        numbers[f"least rows of {what}s"] = least
+        if least > 1 and share > _AT_MINIMUM:
+            some = f"{100 * share:.1f} % just {least}"
+            texts.append(f"every {what} has {least} rows or more, {some}")
+    if not texts:
+        return Finding("fact", "No trace of a filter by the number of rows.", 0, numbers=numbers)
+    sentence = (
+        f"In both parts together {' and '.join(texts)}: users or items with fewer seem left out, "
+        "so scores do not hold for them."
+    )
+    return Finding("fact", sentence, numbers=numbers)
+
+
+@register("popularity shift")
+def find_popularity_shift(split: Split) -> Finding:
+    """Find whether items are as frequent in the test part as a random split would make them."""
+    mean, p_value, n_items = split.test.popularity_shift
+    numbers = {"mean square of z": mean, "p_value": p_value, "items": float(n_items)}
+    if not n_items:
+        return Finding("fact", "Too few rows of each item to compare popularity.", numbers=numbers)
+    sentence = (
+        f"Mean z² of {format_count(n_items, 'item')} is {mean:.1f}; a random split has 1.0 "
+        f"(p {_format_p(p_value)})."
+    )
+    if p_value >= _ALPHA:
+        return Finding("fact", sentence, numbers=numbers)
+    sentence += " Items are more or less frequent in the test part than in training."
+    return Finding("warning", sentence, numbers=numbers)
+
+
+@register("rating shift", "ratings")
+def find_rating_shift(split: Split) -> Finding:
+    """Find whether the mean rating differs between the parts (Welch's z)."""
+    rating, sums = np.asarray(split.test.part.rating), split.train.sums
+    rating, n = rating[~np.isnan(rating)], sums["rated"]
+    mean = sums["rating"] / n
+    variance = max(sums["square"] / n - mean**2, 0.0)
+    gap, spread = float(rating.mean() - mean), sqrt(variance)
+    error = sqrt(variance / n + float(rating.var()) / len(rating))
+    p_value = erfc(abs(gap) / error / sqrt(2)) if error else 1.0
+    is_shifted = p_value < _ALPHA and abs(gap) > _LEAST_SHIFT * spread
+    sentence = (
+        f"The mean rating is {rating.mean():.2f} in the test part and {mean:.2f} in training."
+    )
+    numbers = {"test": float(rating.mean()), "train": float(mean), "p_value": p_value}
+    return Finding("warning" if is_shifted else "fact", sentence, numbers=numbers)
+
+
+@register("share of relevant rows", "ratings", "threshold")
+def find_threshold_shift(split: Split) -> Finding:
+    """Find whether another share of rows is relevant in the test part."""
+    rating, sums = np.asarray(split.test.part.rating), split.train.sums
+    share, before = (
+        float((rating >= float(split.threshold or 0)).mean()),
+        sums["relevant"] / sums["rated"],
+    )
+    error = sqrt(before * (1 - before) * (1 / len(rating) + 1 / sums["rated"]))
+    is_shifted = abs(share - before) > max(_LEAST_POINTS, 2.6 * error)
+    sentence = (
+        f"{100 * share:.1f} % of the test rows and {100 * before:.1f} % of the training rows are "
+        f"relevant (at least {split.threshold:g})."
+    )
+    numbers = {"test": share, "train": float(before)}
+    return Finding("warning" if is_shifted else "fact", sentence, numbers=numbers)
+
+
+@register("validation made like test", "validation")
+def compare_validation(split: Split) -> Finding:
+    """Compare the validation part with the test part, for which choices made on it must hold."""
+    assert split.validation is not None, "registered so"  # noqa: S101
+    test, validation = split.test.shares, split.validation.shares
+    gaps = {
+        name: (validation[name], share)
+        for name, share in test.items()
+        if abs(validation.get(name, np.nan) - share) > _LARGEST_DIFFERENCE
+    }
+    numbers = {f"validation: {name}": share for name, share in validation.items()}
+    if not gaps:
+        return Finding(
+            "fact", "The validation part looks made like the test part.", numbers=numbers
+        )
+    texts = (
+        f"{name} {100 * one:.0f} % and {100 * other:.0f} %" for name, (one, other) in gaps.items()
+    )
+    sentence = f"The validation part was not made like the test part: {'; '.join(texts)}."
+    return Finding("warning", sentence, numbers=numbers)
+
+
+def _format_p(p_value: float) -> str:
+    return "below 0.001" if p_value < 0.001 else f"{p_value:.2g}"
+
+
+# Time: what a model could not have known
+
+
+@register("later rows of the same user in training", "times")
+def find_users_future(split: Split) -> Finding:
+    """Find test rows whose user has a later row in training."""
+    fault = "{are} earlier than a training row of the same user"
+    rows = split.test.is_earlier_than_training
+    return count_rows(split.test.part, rows, "warning", fault, least=0.0)
+
+
+@register("overlap of periods", "times")
+def find_overlap(split: Split) -> Finding:
+    """Find training rows that are later than the median test row."""
+    share, sums = split.test.late_share, split.train.sums
+    some = (
+        f"{sums['late']:.0f} training rows{format_share(share)} are"
+        if share
+        else "No training row is"
+    )
+    sentence = f"{some} later than half of the test rows."
+    return Finding("warning" if share > MANY else "fact", sentence, int(sums["late"]), share)
+
+
+@register("items from the future", "times")
+def find_items_future(split: Split) -> Finding:
+    """Find test rows that are earlier than the first training row of their item."""
+    fault = "{are} earlier than the first training row of the item"
+    return count_rows(split.test.part, split.test.is_before_item, "warning", fault, least=MANY)
+
+
+@register("items from the future in lists", "times", "lists")
+def find_listed_future(split: Split) -> Finding:
+    """Find listed items whose first training row is later than all test rows of the user."""
+    lists, test = split.lists, split.test.part
+    assert lists is not None, "registered so"  # noqa: S101
+    last = pd.Series(test.time).groupby(pd.Series(test.user)).max()
+    first = split.train.items["first"].reindex(lists.item).to_numpy()
+    rows = np.asarray(first > last.reindex(lists.user).to_numpy())
+    fault = "{have} no training row before the user's last test row: the item did not exist yet"
+    return count_rows(lists, rows, "warning", fault, what="listed item")
+
+
+@register("test period", "times")
+def describe_period(split: Split) -> Finding:
+    """Describe the periods of the parts."""
+    test, train = find_period(split.test.part.time), split.train.period
+    length, before = test[1] - test[0], train[1] - train[0]
+    share = length / before if before else np.nan
+    sentence = f"Test rows are {_format_period(test)}, training rows {_format_period(train)}."
+    numbers = {"test length": length, "train length": before}
+    return Finding("fact", sentence, share=share, numbers=numbers)
+
+
+def _format_period(period: tuple[float, float]) -> str:
+    if not all(_EARLIEST <= end < _LATEST for end in period):
+        return f"from {period[0]:g} to {period[1]:g}"
+    first, last = (dt.datetime.fromtimestamp(end, dt.UTC).date() for end in period)
+    days = (period[1] - period[0]) / _DAY
+    return f"from {first} to {last} ({days:.0f} days)" if days >= 1 else f"of {first}"
+
+
+# Lists, candidates, and what the split can tell apart
+
+
+@register("training items in lists", "lists")
+def find_listed_training(split: Split) -> Finding:
+    """Find listed items that their user had in training."""
+    assert split.lists is not None, "registered so"  # noqa: S101
+    rows = split.train.in_train["lists"]
+    fault = "{are} in the user's training rows: the place is lost for a new item"
+    return count_rows(split.lists, rows, "error", fault, what="listed item")
+
+
+@register("sampled candidates", "lists")
+def find_sampled(split: Split) -> Finding:
+    """Find whether every list has 100 or 101 items, as candidates that were drawn."""
+    assert split.lists is not None, "registered so"  # noqa: S101
+    lengths = pd.Series(split.lists.user).value_counts()
+    shortest, longest = int(lengths.min()), int(lengths.max())
+    sentence = f"Lists have {shortest} to {longest} items."
+    if shortest != longest or longest not in _SAMPLED:
+        return Finding("fact", sentence, numbers={"shortest": shortest, "longest": longest})
+    sentence = (
+        f"Every list has {longest} items, as if the relevant item were ranked among {longest - 1} "
+        "drawn ones: such scores cannot be compared with scores of the catalogue, and may order "
+        "models differently (Krichene & Rendle 2020)."
+    )
+    return Finding("warning", sentence, numbers={"shortest": shortest, "longest": longest})
+
+
+@register("test items missing from candidates", "lists")
+def find_missing_candidates(split: Split) -> Finding:
+    """Find test rows that are not in their user's list: an error if lists are candidates."""
+    assert split.lists is not None, "registered so"  # noqa: S101
+    test, lists = split.test.part, split.lists
+    has_list = np.asarray(pd.Index(test.user).isin(lists.user))
+    missing = has_list & ~split.is_listed
+    is_sampled = find_sampled(split).verdict == "warning"
+    fault = "{are} not in the user's list" + (
+        " of candidates, and cannot score" if is_sampled else ""
+    )
+    return count_rows(test, missing, "error" if is_sampled else "fact", fault)
+
+
+@register("what this split can tell apart")
+def find_detectable_difference(split: Split) -> Finding:
+    r"""Find the difference of two models that the test users can show, before one is trained.
+
+    If each user's own test rows are ranked, two random orders differ by a standard deviation of
+    \sqrt{2} times that of one, which is exact for each user; real models differ less. If there is
+    no rating, or every user has one test row, the bound is that of a hit rate: a user's difference
+    is at most 1, and its standard deviation at most that of two independent hits, \sqrt{1/2}.
+    """
+    n_users = len(split.test.rows_of_users)
+    bounds = {"hit (any lists, at most)": (float(np.sqrt(0.5)), n_users)}
+    found = _measure_random_order(split) or bounds
+    numbers, texts = {}, []
+    for name, (deviation, n) in found.items():
+        if n < 2 or not deviation:
+            continue
+        least = power(deviation=deviation, users=n, power=_POWER)
+        numbers[name] = float(least)
+        texts.append(f"{least:.4f} in {name} ({format_count(n, 'user')})")
+    if not texts:
+        return Finding("warning", "No metric of the test rows can tell two models apart.")
+    sentence = (
+        f"The smallest difference of two models that is found with {100 * _POWER:.0f} % power at "
+        f"the 5 % level, if they order at random: {'; '.join(texts)}."
+    )
+    return Finding("fact", sentence, n_users, numbers=numbers)
+
+
+def _measure_random_order(split: Split) -> dict[str, tuple[float, int]]:
+    """Return the deviation of the difference of two random orders, and the users, by metric."""
+    test = split.test.part
+    if test.rating is None:
+        return {}
+    names = [f"ndcg@{split.k}"]
+    if split.threshold is not None:
+        names += [f"precision@{split.k}", f"recall@{split.k}"]
+    rows = pd.DataFrame({name: pd.factorize(getattr(test, name))[0] for name in ("user", "item")})
+    rows = rows.assign(true=test.rating).dropna().drop_duplicates(["user", "item"])
+    found = {}
+    try:
+        lists = RankedLists.from_arrays(
+            rows["user"], rows["item"], np.zeros(len(rows)), rows["true"]
+        )
+        plan = Plan.of(names, threshold=split.threshold)
+        scores = Audit.of(lists, plan.resolve(plan.facts_of(lists), lists)).scores_with_orders
+    except InvalidInputError:  # negative ratings, or all are equal
+        return {}
+    for column, name in enumerate(scores.names):
+        denominator = scores.denominator[:, column]
+        is_scored = (denominator > 0) & ~scores.trivial[:, column]
+        spread = scores.roles["deviation"][is_scored, column] / denominator[is_scored]
+        n = int((denominator > 0).sum())
+        if n:
+            found[f"rated {name}"] = (float(np.sqrt(2 * (spread**2).sum() / n)), n)
+    return {name: one for name, one in found.items() if one[0]}
+
+
+_ADVICE = {
+    "times": "no times (a column timestamp)",
+    "ratings": "no ratings",
+    "threshold": "no threshold",
+    "lists": "no lists",
+    "validation": "no validation rows",
+}
+
+
+def run_checks(split: Split) -> tuple[list[Finding], dict[str, str]]:
+    """Return the findings of all checks, and what those lacked that could not run."""
+    findings, skipped = [*split.retyped], dict[str, str]()
+    for name, (check, needs) in CHECKS.items():
+        missing = [advice for one, advice in _ADVICE.items() if one in needs - split.has]
+        if missing:
+            skipped[name] = missing[0]
+        else:
+            findings.append(replace(check(split), check=name))
+    return findings, skipped

@@ -1,0 +1,281 @@
+"""A split, what a check finds in it, and the registry of checks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from recsys_ndcg.arrays import Flags, Floats, Ids, Positions
+from recsys_ndcg.errors import format_count
+from recsys_ndcg.lazy import lazy_property
+
+if TYPE_CHECKING:
+    from recsys_ndcg.split_checks.split_data import Part
+    from recsys_ndcg.split_checks.train_summary import TrainSummary
+
+#: From this share of the test rows or users on, a finding changes what a score means.
+MANY = 0.2
+#: Popularity is compared for items with at least this number of rows: counts are nearly normal.
+_MIN_ROWS = 10
+#: The verdicts, worst first.
+VERDICTS = ("error", "warning", "fact")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a check found.
+
+    Parameters
+    ----------
+    verdict : {'error', 'warning', 'fact'}
+        ``"error"``: scores are wrong. ``"warning"``: they mean less than they seem to.
+    sentence : str
+        What was found.
+    count : int, optional
+        The number of rows or users at fault, if they can be counted.
+    share : float
+        Their share of the rows or users that were checked.
+    rows : tuple of str
+        The first of them.
+    numbers : mapping of str to float
+        Further numbers.
+    check : str
+        The name of the check.
+    """
+
+    verdict: str
+    sentence: str
+    count: int | None = None
+    share: float = np.nan
+    rows: tuple[str, ...] = ()
+    numbers: Mapping[str, float] = field(default_factory=dict)
+    check: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """How the rows of a test or validation part relate to the training rows.
+
+    Parameters
+    ----------
+    part : Part
+        The rows.
+    train : TrainSummary
+        The training rows.
+    """
+
+    part: Part
+    train: TrainSummary
+
+    @lazy_property
+    def _user(self) -> Positions:
+        """The position of each row's user among the training users, -1 if unknown."""
+        return np.asarray(self.train.users.index.get_indexer(pd.Index(self.part.user)))
+
+    @lazy_property
+    def _item(self) -> Positions:
+        """The position of each row's item among the training items, -1 if unknown."""
+        return np.asarray(self.train.items.index.get_indexer(pd.Index(self.part.item)))
+
+    @property
+    def is_unknown_user(self) -> Flags:
+        """Whether the user of each row has no training row."""
+        return self._user < 0
+
+    @property
+    def is_unknown_item(self) -> Flags:
+        """Whether the item of each row has no training row."""
+        return self._item < 0
+
+    def count_by_user(self) -> tuple[Floats, Floats]:
+        """Return the number of rows of each user, in training and in this part."""
+        return _count_rows(self.train.users, self._user, self.part.user)
+
+    def count_by_item(self) -> tuple[Floats, Floats]:
+        """Return the number of rows of each item, in training and in this part."""
+        return _count_rows(self.train.items, self._item, self.part.item)
+
+    @property
+    def has_times(self) -> bool:
+        """Whether both parts have times."""
+        return self.train.has_times and self.part.time is not None
+
+    @property
+    def is_earlier_than_training(self) -> Flags:
+        """Whether the same user has a training row later than each row."""
+        last = np.append(self.train.users["last"].to_numpy(), np.nan)
+        return np.asarray(last[self._user] > np.asarray(self.part.time))
+
+    @property
+    def is_before_item(self) -> Flags:
+        """Whether the first training row of each row's item is later than the row."""
+        first = np.append(self.train.items["first"].to_numpy(), np.nan)
+        return np.asarray(first[self._item] > np.asarray(self.part.time))
+
+    @lazy_property
+    def rows_of_users(self) -> pd.Series[int]:
+        """The number of rows of each user."""
+        return pd.Series(self.part.user).value_counts(sort=False)
+
+    @lazy_property
+    def late_share(self) -> float:
+        """The share of the training rows that are later than the median row."""
+        sums = self.train.sums
+        return float(sums["late"] / sums["timed"]) if sums["timed"] else np.nan
+
+    @lazy_property
+    def popularity_shift(self) -> tuple[float, float, int]:
+        r"""The mean z² of items, its p-value, and the number of items with enough rows.
+
+        .. math:: z_i = \frac{t_i - n_i p}{\sqrt{n_i p (1 - p)}}
+
+        with n_i the rows of item i in both parts, t_i those of this part, and p the part's share of
+        all rows: if rows were chosen at random, the mean of z² is 1. Its p-value is of a gamma
+        distribution with the mean and variance of a sum of squared binomial deviations.
+        """
+        in_train, here = self.count_by_item()
+        p = len(self.part) / (len(self.part) + len(self.train))
+        is_frequent = in_train + here >= _MIN_ROWS
+        n_items = int(is_frequent.sum())
+        if not n_items:
+            return np.nan, np.nan, 0
+        expected = (in_train + here)[is_frequent] * p
+        z = (here[is_frequent] - expected) / np.sqrt(expected * (1 - p))
+        mean = float((z * z).mean())
+        variance = (2 + (1 - 6 * p * (1 - p)) / (expected * (1 - p))).sum() / n_items**2
+        from scipy.special import gammaincc  # noqa: PLC0415 - scipy takes longer than pandas
+
+        return mean, float(gammaincc(1 / variance, mean / variance)), n_items
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """The shares by which a validation part is compared with the test part."""
+        found = {
+            "rows of unknown users": self.is_unknown_user.mean(),
+            "rows of unknown items": self.is_unknown_item.mean(),
+            "users with one row": (self.rows_of_users == 1).mean(),
+        }
+        if self.has_times:
+            found["rows with later training rows of the user"] = (
+                self.is_earlier_than_training.mean()
+            )
+            found["training rows later than the median"] = self.late_share
+        return {name: float(one) for name, one in found.items()}
+
+
+def _count_rows(known: pd.DataFrame, place: Positions, ids: Ids) -> tuple[Floats, Floats]:
+    """Return the training rows, and the rows of a part, of known ids and then of unknown ones."""
+    here = np.bincount(place[place >= 0], minlength=len(known)).astype(np.float64)
+    others = pd.Series(ids[place < 0]).value_counts(sort=False).to_numpy(dtype=np.float64)
+    in_train = known["rows"].to_numpy(dtype=np.float64)
+    return np.append(in_train, np.zeros(len(others))), np.append(here, others)
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """The parts of a split.
+
+    Parameters
+    ----------
+    train : TrainSummary
+        The training rows.
+    test : Profile
+        The test rows.
+    validation : Profile, optional
+        The validation rows.
+    lists : Part, optional
+        The recommended items, or the candidates, of users.
+    retyped : tuple of Finding
+        What was found when the types of ids were made the same.
+    k : int
+        The cutoff.
+    threshold : float, optional
+        The least rating of a relevant item.
+    """
+
+    train: TrainSummary
+    test: Profile
+    validation: Profile | None = None
+    lists: Part | None = None
+    retyped: tuple[Finding, ...] = ()
+    k: int = 10
+    threshold: float | None = None
+
+    @property
+    def has(self) -> frozenset[str]:
+        """What the split has, of what checks need."""
+        test = self.test.part
+        values = {
+            "times": self.test.has_times or None,
+            "ratings": None if test.rating is None or not self.train.sums["rated"] else True,
+            "threshold": None if test.rating is None else self.threshold,
+            "lists": self.lists,
+            "validation": self.validation,
+        }
+        return frozenset(name for name, one in values.items() if one is not None)
+
+    @lazy_property
+    def is_listed(self) -> Flags:
+        """Whether the item of each test row is in its user's list, if the user has a list."""
+        assert self.lists is not None, "checked by the caller"  # noqa: S101
+        test = self.test.part
+        listed = pd.MultiIndex.from_arrays([self.lists.user, self.lists.item])
+        pairs = pd.MultiIndex.from_arrays([test.user, test.item])
+        return np.asarray(pairs.isin(listed))
+
+
+Check = Callable[[Split], Finding]
+#: The checks with what they need (`Split.has`), by name, in the order in which they are reported.
+CHECKS: dict[str, tuple[Check, frozenset[str]]] = {}
+
+
+def register(name: str, *needs: str) -> Callable[[Check], Check]:
+    """Register a check under a name."""
+
+    def add(check: Check) -> Check:
+        CHECKS[name] = check, frozenset(needs)
+        return check
+
+    return add
+
+
+def count_rows(  # noqa: PLR0913 - a sentence has many parts
+    part: Part, rows: Flags, verdict: str, fault: str, *, least: float = 0.0, what: str = "test row"
+) -> Finding:
+    """Return a finding about some rows: only a fact if their share is at most `least`.
+
+    Parameters
+    ----------
+    part : Part
+        The rows that were checked.
+    rows : bool array
+        Which of them are at fault.
+    verdict : str
+        The verdict on them.
+    fault : str
+        What is wrong with them, with ``{are}`` or ``{have}`` for the verb.
+    least : float
+        The share up to which they are only counted.
+    what : str
+        What a row is.
+    """
+    count, share = int(rows.sum()), float(rows.mean())
+    some = (
+        f"{count} of {format_count(len(part), what)}{format_share(share)}"
+        if count
+        else f"No {what}"
+    )
+    verbs = {"are": "are", "have": "have"} if count > 1 else {"are": "is", "have": "has"}
+    sentence = f"{some} {fault.format(**verbs)}."
+    return Finding(
+        verdict if share > least else "fact", sentence, count, share, part.name_rows(rows)
+    )
+
+
+def format_share(share: float) -> str:
+    """Return a share in brackets, such as " (8.4 %)"."""
+    return f" ({100 * share:.1f} %)"

@@ -1,0 +1,329 @@
+"""check_split: a report of what is wrong with a split, before any model is trained."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from functools import reduce
+from operator import add
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from recsys_ndcg.errors import (
+    InvalidInputError,
+    as_float,
+    check_integer,
+    escape_invisible,
+    is_number,
+    quote,
+)
+from recsys_ndcg.files import to_json_value
+from recsys_ndcg.input import EncodedIds
+from recsys_ndcg.rendering import Document, Renderable, Section, ShownTable, Verdict, join_names
+from recsys_ndcg.scale import find_engine
+from recsys_ndcg.split_checks.checks import run_checks
+from recsys_ndcg.split_checks.split import VERDICTS, Finding, Profile, Split
+from recsys_ndcg.split_checks.split_data import Part, read_batches, read_part
+from recsys_ndcg.split_checks.train_summary import TrainSummary
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SplitReport(Renderable):
+    """What the checks of a split found, as `check_split` returns it.
+
+    Parameters
+    ----------
+    findings : tuple of Finding
+        What each check found.
+    skipped : mapping of str to str
+        The checks that could not run, with what they lack.
+    n_rows : mapping of str to int
+        The number of rows of each part.
+
+    Attributes
+    ----------
+    checks : pandas.DataFrame
+        A row per check, the worst first: verdict, count, share, sentence and the first rows.
+    verdict : {'error', 'warning', 'fact'}
+        The worst verdict.
+    """
+
+    findings: tuple[Finding, ...]
+    skipped: Mapping[str, str] = field(default_factory=dict)
+    n_rows: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def verdict(self) -> str:
+        """The worst verdict of all checks."""
+        return min((one.verdict for one in self.findings), key=VERDICTS.index, default="fact")
+
+    @property
+    def checks(self) -> pd.DataFrame:
+        """A row per check, the worst first."""
+        names = ["verdict", "count", "share", "sentence", "rows"]
+        ordered = sorted(self.findings, key=lambda one: VERDICTS.index(one.verdict))
+        rows = [[getattr(one, name) for name in names] for one in ordered]
+        index = pd.Index([one.check for one in ordered], name="check")
+        return pd.DataFrame(rows, index=index, columns=names).astype({"count": "Int64"})
+
+    def __getitem__(self, check: str) -> Finding:
+        """Return the finding of a check.
+
+        Raises
+        ------
+        InvalidInputError
+            No check of that name has run.
+        """
+        found = {one.check: one for one in self.findings}
+        if check not in found:
+            known = (
+                f"it lacks {self.skipped[check]}"
+                if check in self.skipped
+                else f"it has {join_names([*found])}"
+            )
+            msg = f"This report has no check {quote(check)}: {known}."
+            raise InvalidInputError(msg)
+        return found[check]
+
+    def find(self, verdict: str) -> list[Finding]:
+        """Return the findings with a verdict."""
+        return [one for one in self.findings if one.verdict == verdict]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain values for JSON; NaN becomes None."""
+        findings = [asdict(one) for one in self.findings]
+        parts = {"verdict": self.verdict, "rows": dict(self.n_rows), "skipped": dict(self.skipped)}
+        return {**parts, "findings": to_json_value(findings)}
+
+    def document(self, *, with_verdict: bool = True) -> Document:  # noqa: ARG002 - always on top
+        """Return the content of the report for people."""
+        counts = {one: len(self.find(one)) for one in VERDICTS}
+        parts = ", ".join(f"{n} {name} rows" for name, n in self.n_rows.items())
+        headline = {
+            "error": "This split has errors: scores on it would be wrong.",
+            "warning": "Scores on this split mean less than they seem to; see the warnings.",
+            "fact": "Nothing is wrong with this split, as far as it could be checked.",
+        }[self.verdict]
+        worst = join_names([one.check for one in self.find(self.verdict)[:3]])
+        evidence = "" if self.verdict == "fact" else f"First of all: {worst}."
+        sections = []
+        for verdict, title in zip(VERDICTS, ("Errors", "Warnings", "Facts"), strict=True):
+            if counts[verdict]:
+                table = _build_table(verdict, self.find(verdict))
+                sections.append(Section(f"{verdict}s", title, _LEADS[verdict], [table]))
+        if self.skipped:
+            sections.append(Section("skipped", "Not checked", "", [_join_skipped(self.skipped)]))
+        return Document(
+            parts,
+            sections,
+            [Verdict(headline, escape_invisible(evidence))],
+            title="Check of a split",
+        )
+
+
+_LEADS = {
+    "error": "Scores would be wrong. Make the split again.",
+    "warning": "Scores mean less than they seem to, or hold for other users or items.",
+    "fact": "What to report with the scores.",
+}
+
+
+def _join_skipped(skipped: Mapping[str, str]) -> list[str]:
+    """Return a sentence for each reason, with the checks that it left out."""
+    by_reason: dict[str, list[str]] = {}
+    for name, why in skipped.items():
+        by_reason.setdefault(why, []).append(name)
+    return [
+        f"Not checked, as there are {why}: {join_names(names)}." for why, names in by_reason.items()
+    ]
+
+
+def _build_table(verdict: str, findings: Iterable[Finding]) -> ShownTable:
+    rows = [
+        {
+            verdict: one.check,
+            "finding": one.sentence
+            + (f" First: {'; '.join(one.rows)}." if one.rows and verdict != "fact" else ""),
+        }
+        for one in findings
+    ]
+    cells = pd.DataFrame(rows).map(escape_invisible)
+    return ShownTable(f"{verdict}s", cells, n_left_aligned=2, numeric=())
+
+
+def check_split(  # noqa: PLR0913 - all are inputs
+    train: Any,
+    test: Any,
+    validation: Any = None,
+    lists: Any = None,
+    *,
+    threshold: float | None = None,
+    k: int = 10,
+    columns: Mapping[str, str] | None = None,
+    memory_limit: str | float | None = None,
+) -> SplitReport:
+    """Check a split before any model is trained: leaks, time, unknown users and items, shifts.
+
+    Parameters
+    ----------
+    train, test : table, rows, path, or trainset of Surprise
+        A row per rating: user, item and, if they are known, rating and timestamp (a number, a date
+        or text such as ``2020-01-31``).
+    validation : table, rows or path, optional
+        The rows on which parameters are chosen.
+    lists : results, optional
+        Recommendations or candidates, as results of `recsys_ndcg.evaluate`.
+    threshold : float, optional
+        Ratings at or above it are relevant.
+    k : int
+        The cutoff of the metrics.
+    columns : mapping, optional
+        Our names to the tables': ``{"rating": "stars", "timestamp": "date"}``.
+    memory_limit : str or number, optional
+        For files larger than memory, as in `recsys_ndcg.evaluate`: the training rows are sorted on
+        disk. The other parts are read into memory.
+
+    Returns
+    -------
+    SplitReport
+        A finding per check with a verdict: ``"error"`` (scores would be wrong), ``"warning"`` (they
+        mean less than they seem to) or ``"fact"``. Print it, or write a page with ``to_html``.
+
+    Raises
+    ------
+    InvalidInputError
+        A part cannot be read, or an option is out of range.
+
+    References
+    ----------
+    Ji et al. (2023), doi:10.1145/3569930, on leaks of time; Meng et al. (2020),
+    doi:10.1145/3383313.3418479, on the choice of a split; Hidasi & Czapp (2023),
+    doi:10.1145/3604915.3608816
+
+    Examples
+    --------
+    >>> import recsys_ndcg as rn
+    >>> train = [("ann", "a", 5), ("ann", "b", 3), ("bob", "a", 4)]
+    >>> report = rn.check_split(train, [("ann", "a", 5), ("eve", "b", 2)])
+    >>> report.verdict, report["pairs in both parts"].rows
+    ('error', ("user 'ann' item 'a'",))
+    """
+    check_integer("k", k, 1)
+    if threshold is not None:
+        if not is_number(threshold):
+            msg = f"threshold must be a finite number, not {quote(threshold)}."
+            raise InvalidInputError(msg)
+        threshold = as_float(threshold)
+    is_on_disk = memory_limit is not None or find_engine(train) is not None
+    given = {"test": test, "validation": validation, "lists": lists}
+    parts = {
+        name: _read(data, name, columns, memory_limit if name != "lists" else None)
+        for name, data in given.items()
+        if data is not None
+    }
+    batches: Iterable[Part]
+    if is_on_disk:
+        batches = read_batches(train, columns, memory_limit)
+    else:
+        batches = [read_part(train, "train", columns)]
+    return check_parts(batches, parts, threshold=threshold, k=k)
+
+
+def _read(
+    data: Any, name: str, columns: Mapping[str, str] | None, memory_limit: str | float | None
+) -> Part:
+    if memory_limit is None or (not hasattr(data, "__fspath__") and not isinstance(data, str)):
+        return read_part(data, name, columns)
+    return reduce(_join_parts, read_batches(data, columns, memory_limit))
+
+
+def _join_parts(first: Part, second: Part) -> Part:
+    columns: dict[str, Any] = {}
+    for name in ("user", "item", "rating", "time"):
+        both = [getattr(one, name) for one in (first, second)]
+        columns[name] = None if both[0] is None else np.concatenate(both)
+    return Part(**columns)
+
+
+def check_parts(
+    batches: Iterable[Part],
+    parts: Mapping[str, Part],
+    *,
+    threshold: float | None = None,
+    k: int = 10,
+) -> SplitReport:
+    """Run all checks on parts that are read.
+
+    Parameters
+    ----------
+    batches : iterable of Part
+        The training rows; each batch has all rows of its users.
+    parts : mapping of str to Part
+        ``"test"``, and perhaps ``"validation"`` and ``"lists"``.
+    threshold : float, optional
+        The least rating of a relevant item.
+    k : int
+        The cutoff.
+    """
+    time = parts["test"].time
+    cut = np.nan if time is None or np.isnan(time).all() else float(np.nanmedian(time))
+    retyped: list[Finding] = []
+    summaries = []
+    n_train = 0
+    for batch in batches:
+        n_train += len(batch)
+        train, others, found = _unify_id_types(batch, parts)
+        retyped = retyped or found
+        summaries.append(TrainSummary.of(train, others, cut, threshold))
+        parts = others
+    summary = reduce(add, summaries)
+    validation = parts.get("validation")
+    split = Split(
+        summary,
+        Profile(parts["test"], summary),
+        None if validation is None else Profile(validation, summary),
+        parts.get("lists"),
+        tuple(retyped),
+        k,
+        threshold,
+    )
+    findings, skipped = run_checks(split)
+    n_rows = {"train": n_train, **{name: len(part) for name, part in parts.items()}}
+    return SplitReport(tuple(findings), skipped, n_rows)
+
+
+def _unify_id_types(
+    train: Part, parts: Mapping[str, Part]
+) -> tuple[Part, Mapping[str, Part], list[Finding]]:
+    """Return the parts with ids of one type, text if the types differ, and what was found."""
+    findings = []
+    for column in ("user", "item"):
+        types = {
+            name: EncodedIds.list_types(pd.unique(getattr(part, column)))
+            for name, part in {"train": train, **parts}.items()
+        }
+        if all(one == types["train"] for one in types.values()):
+            continue
+        named = "; ".join(f"{name}: {'/'.join(sorted(one))}" for name, one in types.items())
+        train, parts = (
+            train.with_text_ids(column),
+            {name: part.with_text_ids(column) for name, part in parts.items()},
+        )
+        shared = np.isin(getattr(parts["test"], column), getattr(train, column))
+        sentence = (
+            f"The {column}s are of different types ({named}), so none is in two parts. As text, "
+            f"{int(shared.sum())} of {len(shared)} test rows have a {column} of training: give all "
+            "parts the same type."
+        )
+        findings.append(
+            Finding(
+                "error",
+                sentence,
+                int(shared.sum()),
+                float(shared.mean()),
+                check=f"{column} ids of one type",
+            )
+        )
+    return train, parts, findings

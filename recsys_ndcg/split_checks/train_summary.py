@@ -1,0 +1,151 @@
+"""What the checks need to know of the training rows; summaries of batches of users add up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from recsys_ndcg.arrays import Flags, Floats
+from recsys_ndcg.input import encode_ids
+
+if TYPE_CHECKING:
+    from recsys_ndcg.split_checks.split_data import Part
+
+
+@dataclass(frozen=True, eq=False)
+class TrainSummary:
+    """What the checks need to know of the training rows.
+
+    Parameters
+    ----------
+    users, items : pandas.DataFrame
+        By id: ``rows``, and if there are times ``last`` of a user, ``first`` of an item.
+    repeats : int
+        The number of rows whose pair of user and item was there before.
+    first_repeats : tuple of str
+        The first repeated pairs.
+    in_train : mapping of str to bool array
+        For each row of the other parts, whether its pair is in training.
+    sums : pandas.Series
+        Over rows with a rating: their number, the sum of ratings and of squares, and of ratings of
+        at least the threshold; over rows with a time: their number, and the number after a cut.
+    period : pair of float
+        The first and the last time; NaN without times.
+    """
+
+    users: pd.DataFrame
+    items: pd.DataFrame
+    repeats: int
+    first_repeats: tuple[str, ...]
+    in_train: Mapping[str, Flags]
+    sums: pd.Series[float]
+    period: tuple[float, float]
+
+    @classmethod
+    def of(
+        cls, train: Part, others: Mapping[str, Part], cut: float, threshold: float | None
+    ) -> TrainSummary:
+        """Summarise training rows, with all rows of each of their users.
+
+        Parameters
+        ----------
+        train : Part
+            The rows.
+        others : mapping of str to Part
+            The other parts, whose pairs are looked up.
+        cut : float
+            Rows later than this time are counted; NaN without times.
+        threshold : float, optional
+            The least rating of a relevant item.
+        """
+        users, user = encode_ids(train.user, "user")
+        items, item = encode_ids(train.item, "item")
+        by_user: dict[str, Any] = {"rows": np.bincount(user, minlength=len(users))}
+        by_item: dict[str, Any] = {"rows": np.bincount(item, minlength=len(items))}
+        if train.time is not None:
+            by_user["last"] = _find_ends(user, train.time, len(users), np.fmax)
+            by_item["first"] = _find_ends(item, train.time, len(items), np.fmin)
+        keys = user.astype(np.int64) * len(items) + item
+        order = np.sort(keys)
+        again = order[1:] == order[:-1]
+        is_first = np.isin(keys, order[1:][again][:3]) if again.any() else np.zeros(len(keys), bool)
+        return cls(
+            users=pd.DataFrame(by_user, index=pd.Index(users)),
+            items=pd.DataFrame(by_item, index=pd.Index(items)),
+            repeats=int(again.sum()),
+            first_repeats=tuple(dict.fromkeys(train.name_rows(is_first))),
+            in_train={name: _find_pairs(order, users, items, one) for name, one in others.items()},
+            sums=_sum_rows(train, cut, threshold),
+            period=find_period(train.time),
+        )
+
+    def __add__(self, other: TrainSummary) -> TrainSummary:
+        """Return the summary of the rows of both; no user is in both."""
+        items = pd.concat([self.items, other.items]).groupby(level=0)
+        how: dict[Any, str] = {"rows": "sum", "first": "min"}
+        return TrainSummary(
+            users=pd.concat([self.users, other.users]),
+            items=items.agg({name: how[name] for name in self.items}),
+            repeats=self.repeats + other.repeats,
+            first_repeats=(self.first_repeats + other.first_repeats)[:3],
+            in_train={name: one | other.in_train[name] for name, one in self.in_train.items()},
+            sums=self.sums + other.sums,
+            period=(
+                np.fmin(self.period[0], other.period[0]),
+                np.fmax(self.period[1], other.period[1]),
+            ),
+        )
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return int(self.users["rows"].sum())
+
+    @property
+    def has_times(self) -> bool:
+        """Whether rows have times."""
+        return "last" in self.users
+
+
+def find_period(time: Floats | None) -> tuple[float, float]:
+    """Return the first and the last of some times, NaN if there is none."""
+    if time is None:
+        return np.nan, np.nan
+    ends = np.fmin.reduce(time, initial=np.inf), np.fmax.reduce(time, initial=-np.inf)
+    return (np.nan, np.nan) if ends[0] > ends[1] else (float(ends[0]), float(ends[1]))
+
+
+def _find_ends(codes: Any, time: Floats, size: int, end: Any) -> Floats:
+    """Return the first or the last time of each code, NaN if it has none."""
+    found = np.full(size, np.nan)
+    end.at(found, codes, time)
+    return found
+
+
+def _find_pairs(sorted_keys: Any, users: Any, items: Any, part: Part) -> Flags:
+    """Return whether the pair of each row of a part is among sorted keys."""
+    user, item = pd.Index(users).get_indexer(part.user), pd.Index(items).get_indexer(part.item)
+    keys = user.astype(np.int64) * len(items) + item
+    place = np.minimum(np.searchsorted(sorted_keys, keys), len(sorted_keys) - 1)
+    found: Flags = (sorted_keys[place] == keys) & (user >= 0) & (item >= 0)
+    return found
+
+
+def _sum_rows(train: Part, cut: float, threshold: float | None) -> pd.Series[float]:
+    rating = np.full(0, np.nan) if train.rating is None else train.rating
+    rating = rating[~np.isnan(rating)]
+    time = np.zeros(0) if train.time is None else train.time
+    relevant = rating >= threshold if threshold is not None else np.zeros(0)
+    return pd.Series(
+        {
+            "rated": float(len(rating)),
+            "rating": rating.sum(),
+            "square": (rating**2).sum(),
+            "relevant": float(relevant.sum()),
+            "timed": float((~np.isnan(time)).sum()),
+            "late": float((time > cut).sum()),
+        }
+    )

@@ -1,0 +1,1 @@
+"""Checks of a split, before any model is trained."""

@@ -1,0 +1,361 @@
+"""Every check of a split fires where it should, and only there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import recsys_ndcg as rn
+from recsys_ndcg.split_checks.split import CHECKS
+from tests.commands import json_of, run
+from tests.errors import rejects
+from tests.profiles import slow
+
+Frame = pd.DataFrame
+Parts = dict[str, Any]
+HOW: Any = {"threshold": 4}
+
+
+def make_split() -> Parts:
+    """Return a split at one time in which no check fires: all users and items are known."""
+    rng = np.random.default_rng(0)
+    rows = [(user, item) for user in range(60) for item in rng.permutation(50)[:30]]
+    frame = pd.DataFrame(rows, columns=["user", "item"])
+    frame["rating"] = rng.permutation(np.arange(len(frame)) % 5 + 1)
+    place = frame.groupby("user").cumcount()
+    frame["timestamp"] = place * 100 + frame["user"]
+    train, late, test = (frame[place.between(*ends)] for ends in ((0, 19), (20, 24), (25, 29)))
+    others = [(user, item) for user in range(60) for item in range(50)]
+    unseen = pd.DataFrame(others, columns=["user", "item"])
+    seen = pd.MultiIndex.from_frame(train[["user", "item"]])
+    unseen = unseen[~pd.MultiIndex.from_frame(unseen).isin(seen)]
+    lists = unseen.groupby("user").head(12).assign(estimated=1.0).drop(index=unseen.index[0])
+    return {"train": train, "test": test, "validation": late, "lists": lists}
+
+
+def check(parts: Parts, **how: Any) -> Any:
+    """Check parts."""
+    return rn.check_split(**parts, **{**HOW, **how})
+
+
+def edit(part: str, change: Callable[[Frame], Frame]) -> Callable[[Parts], Parts]:
+    """Return a function that changes one part of a split."""
+    return lambda parts: {**parts, part: change(parts[part])}
+
+
+def move_users(frame: Frame) -> Frame:
+    """Give half of the users another id."""
+    return frame.assign(user=frame["user"].where(frame["user"] % 2 == 0, frame["user"] + 1000))
+
+
+def list_candidates(parts: Parts) -> Parts:
+    """Return lists of 100 items each: one test item and others; the first user lacks it."""
+    rows = [(user, 100 + item) for user in range(60) for item in range(99)]
+    first = parts["test"].groupby("user").head(1)[["user", "item"]]
+    first = first.assign(item=first["item"].where(first["user"] > 0, 999))
+    lists = pd.concat([first, pd.DataFrame(rows, columns=["user", "item"])]).assign(estimated=1.0)
+    return {**parts, "lists": lists, "test": parts["test"].groupby("user").head(1)}
+
+
+#: What makes each check fire: the change, and the verdict.
+FAULTS: dict[str, tuple[Callable[[Parts], Parts], str]] = {
+    "pairs in both parts": (
+        lambda parts: {**parts, "test": pd.concat([parts["test"], parts["train"].head(3)])},
+        "error",
+    ),
+    "repeated pairs": (edit("test", lambda part: pd.concat([part, part.head(2)])), "error"),
+    "users unknown in training": (edit("test", move_users), "warning"),
+    "items unknown in training": (
+        edit("test", lambda part: part.assign(item=part["item"] + 25)),
+        "warning",
+    ),
+    "users with one test row": (edit("test", lambda part: part.groupby("user").head(1)), "warning"),
+    "popularity shift": (
+        edit("train", lambda part: part.assign(item=(part["item"] ** 2) // 50)),
+        "warning",
+    ),
+    "rating shift": (edit("test", lambda part: part.assign(rating=5)), "warning"),
+    "share of relevant rows": (edit("test", lambda part: part.assign(rating=4)), "warning"),
+    "validation made like test": (
+        edit("validation", lambda part: part.groupby("user").head(1)),
+        "warning",
+    ),
+    "later rows of the same user in training": (
+        edit("test", lambda part: part.assign(timestamp=part["timestamp"] - 2000)),
+        "warning",
+    ),
+    "overlap of periods": (
+        edit("test", lambda part: part.assign(timestamp=part["timestamp"] - 2000)),
+        "warning",
+    ),
+    "items from the future": (
+        edit("train", lambda part: part.assign(timestamp=part["timestamp"] + 9999)),
+        "warning",
+    ),
+    "items from the future in lists": (
+        edit("train", lambda part: part.assign(timestamp=part["timestamp"] + 9999)),
+        "warning",
+    ),
+    "training items in lists": (
+        lambda parts: {**parts, "lists": parts["train"].head(4).assign(estimated=1.0)},
+        "error",
+    ),
+    "sampled candidates": (list_candidates, "warning"),
+    "test items missing from candidates": (list_candidates, "error"),
+    "what this split can tell apart": (
+        edit("test", lambda part: part.head(1).drop(columns="rating")),
+        "warning",
+    ),
+}
+#: These only describe.
+FACTS = {
+    "users who can be scored", "users with fewer than k test rows", "filtered by number of rows",
+    "test period",
+}  # fmt: skip
+
+
+def test_no_check_fires_on_a_clean_split() -> None:
+    """All of them run."""
+    found = check(make_split())
+    assert {one.check: one.sentence for one in found.findings if one.verdict != "fact"} == {}
+    assert found.verdict == "fact"
+    assert found.skipped == {}
+    assert {one.check for one in found.findings} == {*CHECKS}
+
+
+def test_every_check_has_a_fault_that_makes_it_fire() -> None:
+    """Or only describes."""
+    assert {*CHECKS} == {*FAULTS} | FACTS
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_check_fires_on_its_fault(name: str) -> None:
+    """With its verdict, a number, and the first rows if it has rows."""
+    change, verdict = FAULTS[name]
+    found = check(change(make_split()))[name]
+    assert found.verdict == verdict, found.sentence
+    has_rows = not name.startswith(("users with", "overlap"))
+    assert not found.count or not has_rows or found.rows
+
+
+def test_ids_of_other_types_are_an_error_and_compared_as_text() -> None:
+    """1 and "1" never match."""
+    parts = make_split()
+    parts["test"] = parts["test"].assign(user=parts["test"]["user"].astype(str))
+    found = check(parts)
+    assert found["user ids of one type"].verdict == "error"
+    assert "300 of 300 test rows have a user of training" in found["user ids of one type"].sentence
+    assert found["users unknown in training"].count == 0
+
+
+def test_traces_of_a_filter_are_named() -> None:
+    """If every user has at least ten rows, and several have just ten."""
+    parts = make_split()
+    assert (
+        "No trace"
+        in check({"train": parts["train"].head(21), "test": parts["test"].head(2)})[
+            "filtered by number of rows"
+        ].sentence
+    )
+    sentence = check(parts)["filtered by number of rows"].sentence
+    assert "every user has 25 rows or more, 100.0 % just 25" in sentence
+
+
+def test_what_users_remain_for_each_metric() -> None:
+    """Counted one by one."""
+    parts = make_split()
+    test = move_users(parts["test"])
+    test = pd.concat([test, pd.DataFrame([(0, 999, 5, 1), (7, 0, 1, 1)], columns=test.columns)])
+    found = check({**parts, "test": test})["users who can be scored"].numbers
+    liked = test[test["rating"] >= 4]
+    assert found == {
+        "users": test["user"].nunique(),
+        "with training rows": test.loc[test["user"] < 60, "user"].nunique(),
+        "with two test rows (rated ndcg)": int((test["user"].value_counts() > 1).sum()),
+        "with a relevant row (recall)": liked["user"].nunique(),
+        "with a relevant row of a known item": liked.loc[liked["item"] < 50, "user"].nunique(),
+    }
+
+
+def test_the_detectable_difference_is_that_of_two_random_orders() -> None:
+    """Simulated: the deviation of the difference of a user's scores, and the power."""
+    parts = make_split()
+    found = check(parts)["what this split can tell apart"].numbers["rated ndcg@10"]
+    rng, test = np.random.default_rng(0), parts["test"]
+    rows = test.rename(columns={"rating": "true"})[["user", "item", "true"]]
+    scores = [
+        rn.evaluate(rows.assign(estimated=rng.random(len(rows))), metrics=["ndcg@10"]).per_user
+        for _ in range(300)
+    ]
+    table = np.array([one["ndcg@10"] for one in scores])
+    deviation = np.sqrt(np.mean((table[:150] - table[150:]) ** 2))
+    assert found == pytest.approx(rn.power(deviation=deviation, users=60), rel=0.05)
+
+
+@given(st.integers(0, 10**6))
+def test_the_mean_square_of_z_is_by_the_formula(seed: int) -> None:
+    """In plain Python, of items with ten rows or more."""
+    rng = np.random.default_rng(seed)
+    item = np.minimum(rng.geometric(0.08, 400), 30)
+    frame = pd.DataFrame({"user": np.arange(400), "item": item})
+    is_test = rng.random(400) < 0.3
+    found = rn.check_split(frame[~is_test], frame[is_test])["popularity shift"].numbers
+    share, squares = is_test.mean(), []
+    for one in {*item.tolist()}:
+        n, t = (item == one).sum(), (item[is_test] == one).sum()
+        if n >= 10:
+            squares.append((t - n * share) ** 2 / (n * share * (1 - share)))
+    assert found["mean square of z"] == pytest.approx(np.mean(squares))
+    assert found["items"] == len(squares)
+
+
+@slow
+def test_false_alarms_on_random_splits_are_rare() -> None:
+    """At most 5 % of a thousand draws have any warning about shifts; the mean z² is 1."""
+    rng = np.random.default_rng(0)
+    item = np.minimum(rng.geometric(0.03, 3000), 120)
+    frame = pd.DataFrame({"user": np.arange(3000) % 300, "item": item})
+    frame = frame.assign(rating=rng.integers(1, 6, 3000)).drop_duplicates(["user", "item"])
+    shifts = ("popularity shift", "rating shift", "share of relevant rows")
+    alarms, means = 0, []
+    for _ in range(1000):
+        is_test = rng.random(len(frame)) < 0.2
+        found = rn.check_split(frame[~is_test], frame[is_test], threshold=4)
+        alarms += any(found[name].verdict != "fact" for name in shifts)
+        means.append(found["popularity shift"].numbers["mean square of z"])
+    assert alarms <= 50
+    assert np.mean(means) == pytest.approx(1.0, abs=0.02)
+
+
+def test_files_larger_than_memory_give_the_same_report(tmp_path: Path) -> None:
+    """Sorted on disk, in batches of users: with a header, without one, and as Parquet."""
+    pytest.importorskip("duckdb")
+    parts = {name: one for name, one in make_split().items() if name != "lists"}
+    parts["train"] = pd.concat([parts["train"], parts["train"].head(2), parts["test"].head(1)])
+    expected = check(parts).to_dict()
+    forms: dict[str, Any] = {
+        "csv": lambda part, path: part.to_csv(path, index=False),
+        "dat": lambda part, path: path.write_text(
+            part.to_csv(index=False, header=False).replace(",", "::")
+        ),
+        "parquet": lambda part, path: part.to_parquet(path, index=False),
+    }
+    for name, write in forms.items():
+        paths = {part: tmp_path / f"{part}.{name}" for part in parts}
+        for part, path in paths.items():
+            write(parts[part].sample(frac=1, random_state=0), path)
+        for limit in ({}, {"memory_limit": "1GB"}):
+            found = check(paths, **limit).to_dict()
+            for one, other in zip(found["findings"], expected["findings"], strict=True):
+                for part in ("check", "verdict", "count", "sentence"):
+                    assert one[part] == other[part], (name, limit)
+
+
+def test_batches_of_users_add_up() -> None:
+    """A summary of parts is the summary of all."""
+    from recsys_ndcg.split_checks import split_report  # noqa: PLC0415
+    from recsys_ndcg.split_checks.split_data import read_part  # noqa: PLC0415
+
+    parts = make_split()
+    read = {name: read_part(part, name) for name, part in parts.items()}
+    pieces = [
+        read_part(parts["train"][parts["train"]["user"].between(*ends)], "train")
+        for ends in ((0, 9), (10, 40), (41, 59))
+    ]
+    others = {name: part for name, part in read.items() if name != "train"}
+    found = split_report.check_parts(pieces, others, **HOW)
+    assert found.to_dict() == check(parts).to_dict()
+
+
+def test_rows_trainsets_and_dates_are_read() -> None:
+    """As of frames with numbers."""
+    parts = make_split()
+    frames = {name: parts[name] for name in ("train", "test")}
+    expected = check(frames).to_dict()
+    rows = {name: [*one.itertuples(index=False, name=None)] for name, one in frames.items()}
+    assert check(rows).to_dict() == expected
+    dates = {
+        name: one.assign(timestamp=pd.to_datetime(one["timestamp"], unit="s"))
+        for name, one in frames.items()
+    }
+    assert check(dates).to_dict() == expected
+    texts = {
+        name: one.assign(timestamp=one["timestamp"].astype(str)) for name, one in dates.items()
+    }
+    assert check(texts).to_dict() == expected
+    named = {name: one.rename(columns={"rating": "stars"}) for name, one in frames.items()}
+    assert check(named, columns={"rating": "stars"}).to_dict() == expected
+
+
+def test_what_is_missing_is_named() -> None:
+    """Checks that need times, ratings, a threshold, lists or validation rows."""
+    parts = make_split()
+    few = {name: parts[name][["user", "item"]] for name in ("train", "test")}
+    found = rn.check_split(**few)
+    assert found.skipped["test period"] == "no times (a column timestamp)"
+    assert found.skipped["rating shift"] == "no ratings"
+    with rejects("no check 'test period': it lacks no times"):
+        found["test period"]
+    with rejects("no check 'typo'"):
+        found["typo"]
+
+
+def test_parts_that_cannot_be_read_are_rejected() -> None:
+    """With the name of the part."""
+    parts = make_split()
+    with rejects("test: there are no rows"):
+        rn.check_split(parts["train"], parts["test"].head(0))
+    with rejects("train: .*no column 'user'"):
+        rn.check_split(parts["train"].drop(columns="user"), parts["test"])
+    with rejects("columns: 'grade' is none of user, item, rating, timestamp"):
+        rn.check_split(parts["train"], parts["test"], columns={"grade": "x"})
+    with rejects("threshold must be a finite number"):
+        rn.check_split(parts["train"], parts["test"], threshold=np.nan)
+    with rejects("timestamp: not times"):
+        rn.check_split(parts["train"].assign(timestamp="soon"), parts["test"])
+
+
+def test_the_report_is_printed_and_has_a_page() -> None:
+    """The worst verdict first; the page has every sentence."""
+    pytest.importorskip("jinja2")
+    parts = FAULTS["pairs in both parts"][0](make_split())
+    found = check(parts)
+    text, page = str(found), found.to_html()
+    assert "This split has errors" in text
+    assert "3 of 303 test rows (1.0 %) are in training, too. First: user 0 item" in text
+    for one in found.findings:
+        assert one.sentence.partition("'")[0][:40] in page
+    assert found.checks.index[0] == "pairs in both parts"
+    assert found.checks["verdict"].tolist()[0] == "error"
+    assert "| error" in found.to_markdown()
+
+
+def test_the_command_exits_by_the_verdict(tmp_path: Path) -> None:
+    """--fail-on error, or also a warning."""
+    parts = make_split()
+    parts["test"] = parts["test"].assign(rating=4)
+    for name in ("train", "test"):
+        parts[name].to_csv(tmp_path / f"{name}.csv", index=False)
+    words: list[str | Path] = [
+        "check-split",
+        tmp_path / "train.csv",
+        tmp_path / "test.csv",
+        "--threshold",
+        "4",
+    ]
+    assert run(*words).exit_code == 0
+    assert run(*words, "--fail-on", "error").exit_code == 0
+    failed = run(*words, "--fail-on", "warning")
+    assert failed.exit_code == 1
+    assert "share of relevant rows" in failed.stdout
+    found = json_of(*words)
+    assert found["verdict"] == "warning"
+    assert found["rows"] == {"train": 1200, "test": 300}
+    assert run(*words, "--fail-on", "fact").exit_code == 2
