@@ -115,6 +115,9 @@ def _with_data(folder: Path) -> None:
     ratings = sample_ratings(n_users=60, n_items=80)
     ratings.to_csv(folder / "ratings.csv", index=False)
     shutil.copy(folder / "ratings.csv", folder / "ratings.dat")
+    early = ratings.index < 0.8 * len(ratings)
+    for name, part in (("train", ratings[early]), ("test", ratings[~early])):
+        part.to_csv(folder / f"{name}.csv", index=False)
     data = ratings.rename(columns={"rating": "true"}).drop(columns="timestamp")
     data["user"] = data["user"].str[1:].astype(int)
     data["estimated"] = data["true"] + np.sin(np.arange(len(data)))
