@@ -133,7 +133,8 @@ class RollingTime(Splitter):
         first, last, parts = times.min(), times.max(), self.cuts + 1
         if self.spacing == "time":
             return np.asarray(first + (last - first) * (np.arange(1, parts) / parts))
-        cuts: _Times = np.sort(times)[len(times) * np.arange(1, parts) // parts]
+        ordered: Any = np.sort(times)
+        cuts: _Times = ordered[len(times) * np.arange(1, parts) // parts]
         different = np.unique(times)
         if len(different) < parts:
             self._raise(
