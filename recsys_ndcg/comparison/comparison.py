@@ -816,6 +816,12 @@ class Comparison(Renderable):
             },
             "pairwise": _to_rows(self.pairwise),
             "segments": _to_rows(self.segments.reset_index()) if has_segments else None,
+            "trends": {
+                name: _to_rows(table.reset_index()) for name, table in self.trends.tables.items()
+            }
+            if self.has_cuts
+            else None,
+            "cold_start": _to_rows(self.cold_start().reset_index()) if self.fold_scores else None,
             "verdict": self.verdict,
             "remarks": self.remarks,
             "signatures": {name: self.signature(name).text for name in self.metrics},

@@ -128,7 +128,7 @@ def _build_time_section(comparison: Comparison, metric: str) -> list[Section]:
     if not comparison.has_cuts:
         return []
     trends = comparison.trends
-    parts = [trends.show_scores(metric), trends.write_findings(metric)]
+    parts: list[Any] = [trends.show_scores(metric), trends.write_findings(metric)]
     return [Section("time", "Scores over time", LEAD, parts)]
 
 

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 _MAX_MODELS = 4  # columns of models in a table
 _COLD_START = (
-    "Users by their number of training ratings, when they were tested: a user whose number differs "
-    "between folds counts in each bin, with the mean of the folds in it. The model has no rating of "
-    "unknown users."
+    "Users by their number of training ratings, when they were tested. A user whose number differs "
+    "between folds counts in each of these bins, with the mean of the folds in it. Models have no "
+    "rating of an unknown user."
 )
 
 
@@ -166,8 +166,7 @@ def make_group_table(
     """Return a row per group and model: users, mean, ci_low, ci_high and chance."""
     folds, result = comparison.require_fold_scores(), comparison.by_metric[metric]
     own, chance = (
-        folds.average_in_groups(comparison.users, metric, groups, of=of)
-        for of in ("own", "chance")
+        folds.average_in_groups(comparison.users, metric, groups, of=of) for of in ("own", "chance")
     )
     # a column per group and model
     flat = [one.swapaxes(0, 1).reshape(len(comparison.users), -1) for one in (own, chance)]
@@ -199,7 +198,7 @@ def build_cold_start_section(comparison: Comparison, metrics: Sequence[str]) -> 
     table = comparison.cold_start().loc["user"]
     shown = []
     for name in metrics:
-        part = table.loc[name]
+        part = pd.DataFrame(table.loc[name])
         labels = [*part.index.unique("training_ratings")]
         columns = {"training ratings": labels}
         shown.append(show_groups(comparison, name, part, "Training ratings of the user", columns))

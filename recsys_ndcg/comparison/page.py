@@ -17,8 +17,8 @@ from recsys_ndcg.comparison.document import (
     build_leaderboard_table,
     build_pairs_table,
 )
-from recsys_ndcg.comparison.metric_comparison import compare_with_model
 from recsys_ndcg.comparison.fold_scores import build_cold_start_section
+from recsys_ndcg.comparison.metric_comparison import compare_with_model
 from recsys_ndcg.comparison.model_scores import CHANCE
 from recsys_ndcg.comparison.trends import LEAD, format_times
 from recsys_ndcg.errors import InvalidInputError, quote, suggest

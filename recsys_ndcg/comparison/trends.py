@@ -13,15 +13,7 @@ from recsys_ndcg.comparison.fold_scores import FoldScores, make_group_table, sho
 from recsys_ndcg.comparison.verdict import describe_interval, format_p, format_size
 from recsys_ndcg.errors import escape_invisible
 from recsys_ndcg.lazy import lazy_property
-from recsys_ndcg.rendering import (
-    Document,
-    Renderable,
-    Section,
-    ShownTable,
-    format_signed,
-    list_first,
-    pluralise,
-)
+from recsys_ndcg.rendering import Document, Renderable, Section, ShownTable, list_first, pluralise
 from recsys_ndcg.report import build_signatures_section
 from recsys_ndcg.significance import CORRECTIONS, fit_slopes
 
@@ -92,12 +84,17 @@ class Trends(Renderable):
     def _table(self) -> pd.DataFrame:
         times, groups = self.cuts["time"], self._folds.group_by_fold
         tables = {
-            name: make_group_table(self.comparison, name, groups, times.index)
+            name: make_group_table(self.comparison, name, groups, [*times.index])
             for name in self.comparison.metrics
         }
         table = pd.concat(tables, names=["metric", "cut", "model"])
         table.insert(0, "time", times.loc[table.index.get_level_values("cut")].to_numpy())
         return table
+
+    @property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """All tables, by name."""
+        return {"cuts": self.cuts, "scores": self.table, "slopes": self.slopes}
 
     @property
     def slopes(self) -> pd.DataFrame:
@@ -131,23 +128,23 @@ class Trends(Renderable):
         """
         if len(self.cuts) < 2:
             return ["There is only one cut, so there is no trend."]
-        slopes = self._slopes.loc[metric]
-        ordered = [name for name in self.comparison.leaderboards[metric].index if name in slopes.index]
-        lines = [*map(self._write_slope, [metric] * len(ordered), ordered)]
-        lines = list_first(lines, _MAX_LINES, "… and {} more models.")
-        lines += self._compare_ends(metric)
-        return [escape_invisible(line) for line in [*lines, *self._find_remarks(metric)]]
+        board = self.comparison.leaderboards[metric].index
+        each = (self._write_slope(metric, name) for name in board if name in self._folds.models)
+        lines = list_first(each, _MAX_LINES, "… and {} more models.")
+        lines += [*self._compare_ends(metric), *self._compare_chance(metric)]
+        return [escape_invisible(line) for line in lines]
 
     def _write_slope(self, metric: str, model: str) -> str:
-        row, alpha = self._slopes.loc[(metric, model)], self.comparison.testing.alpha
+        alpha, row = self.comparison.testing.alpha, self._slopes.loc[[(metric, model)]]
+        slope, low, high, _, p = row.to_numpy()[0, :5].tolist()
         verb = "has no clear trend"
-        if row["slope_p_corrected"] <= alpha:
-            verb = "falls" if row["slope"] < 0 else "rises"
+        if p <= alpha:
+            verb = "falls" if slope < 0 else "rises"
         evidence = ""
-        if not np.isnan(row["slope_p"]):
-            interval = describe_interval(row["slope_low"], row["slope_high"], alpha)
-            evidence = f" ({interval}, {format_p(row['slope_p_corrected'])})"
-        return f"{metric} of {model} {verb}: {format_signed(row['slope'])} per cut{evidence}."
+        if not np.isnan(p):
+            holm = "Holm " if len(self._folds.models) > 1 else ""
+            evidence = f" ({describe_interval(low, high, alpha)}, {holm}{format_p(p)})"
+        return f"{metric} of {model} {verb}: {format_size(slope)} per cut{evidence}."
 
     def _compare_ends(self, metric: str) -> Iterator[str]:
         """Yield which means are significantly better or worse at the last cut than at the first."""
@@ -169,31 +166,31 @@ class Trends(Renderable):
         if not is_clear.any():
             yield f"No mean {metric} at the last cut differs clearly from the mean at the first."
 
-    def _find_remarks(self, metric: str) -> Iterator[str]:
+    def _compare_chance(self, metric: str) -> Iterator[str]:
+        """Yield a remark if random order scores differently at the last cut."""
         chance = self._table["chance"].loc[metric].groupby("cut").first()
         first, last = chance.iloc[0], chance.iloc[-1]
         if abs(last - first) > _DIFFERENT_CHANCE:
             yield (
                 f"Chance in {metric} is {format_size(first)} at the first cut and "
-                f"{format_size(last)} at the last: longer or shorter lists explain a part of the "
-                "trends."
+                f"{format_size(last)} at the last: lists of other lengths may explain a part of "
+                "the trends."
             )
-        cuts = self.cuts
-        if cuts["unknown_users"].any():
-            known = [f"{row.unknown_users} of {row.users}" for row in cuts.iloc[[0, -1]].itertuples()]
-            yield f"Unknown users: {known[0]} at the first cut, {known[1]} at the last."
 
     def show_scores(self, metric: str) -> ShownTable:
         """Return the table of the scores in a metric, a row per cut."""
         cuts = self.cuts
         labels = {"cut": [*map(str, cuts.index)], "from": format_times(cuts["time"])}
-        return show_groups(self.comparison, metric, self._table.loc[metric], "Scores by cut", labels)
+        table = pd.DataFrame(self._table.loc[metric])
+        shown = show_groups(self.comparison, metric, table, "Scores by cut", labels)
+        shown.cells.insert(3, "unknown", [*map(str, cuts["unknown_users"])])
+        return shown
 
     def show_ratings(self) -> ShownTable:
         """Return the table of the numbers of ratings, users and items at each cut."""
         cuts = self.cuts.reset_index()
         cells = cuts.map(str).assign(time=format_times(cuts["time"]))
-        heads = {name: name.replace("_", " ") for name in cells} | {"time": "from"}
+        heads = {name: str(name).replace("_", " ") for name in cells} | {"time": "from"}
         return ShownTable("Ratings by cut", cells.rename(columns=heads), n_left_aligned=2)
 
     def document(self, *, with_verdict: bool = False) -> Document:  # noqa: ARG002 - it has none

@@ -9,7 +9,6 @@ import numpy as np
 from recsys_ndcg.arrays import Floats, column_norms, divide
 from recsys_ndcg.significance.student import compute_p, compute_t, find_critical_t
 
-
 _ROUNDING = 1e-12  # relative size of a residual that is only rounding
 
 
