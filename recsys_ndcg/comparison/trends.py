@@ -30,9 +30,8 @@ _COUNTS = (
 LEAD = (
     "At each cut the models are trained on the ratings before it, and tested on the ratings that "
     "follow. Unknown users and items have no rating before the cut. A slope is the change of the "
-    "mean per cut: least squares over the users' scores, with standard errors that count each user "
-    "once. It describes other users at the same cuts, not other times; p is corrected for the "
-    "number of models (Holm)."
+    "mean per cut, by least squares. Its interval is the longer of two: one for other users at the "
+    "same cuts, and one for other cuts. p is corrected for the number of models (Holm)."
 )
 
 
@@ -183,7 +182,8 @@ class Trends(Renderable):
         labels = {"cut": [*map(str, cuts.index)], "from": format_times(cuts["time"])}
         table = pd.DataFrame(self._table.loc[metric])
         shown = show_groups(self.comparison, metric, table, "Scores by cut", labels)
-        shown.cells.insert(3, "unknown", [*map(str, cuts["unknown_users"])])
+        shares = 100 * cuts["unknown_users"] / cuts["users"]
+        shown.cells.insert(3, "unknown", [f"{share:.0f} %" for share in shares])
         return shown
 
     def show_ratings(self) -> ShownTable:

@@ -41,8 +41,16 @@ def fit_slopes(scores: Floats, alpha: float = 0.05) -> SlopeResults:
 
     with r the residuals from the line, and G the number of users. The standard error s adds up each
     user's residuals first, because a user's scores at several cuts are not independent (Liang &
-    Zeger 1986). The interval is b ± t·s with Student's t of G - 1 degrees of freedom. It describes
-    other users at the same cuts, not other times.
+    Zeger 1986). It has G - 1 degrees of freedom, and describes other users at the same cuts.
+
+    With many users s is small, even if the means jump up and down from cut to cut. So a second
+    standard error has the T cuts as units, with T - 2 degrees of freedom:
+
+    .. math:: s_{cuts}^2 = \frac{1}{T - 2} \frac{\sum_t n_t (\bar y_t - \hat y_t)^2}
+        {\sum_{t,u} (t - \bar t)^2}
+
+    The longer of the two intervals b ± t·s with Student's t is returned, and the larger p. With two
+    cuts there is only the first.
 
     Parameters
     ----------
@@ -55,7 +63,7 @@ def fit_slopes(scores: Floats, alpha: float = 0.05) -> SlopeResults:
     -------
     SlopeResults
         NaN for a column with scores at fewer than two cuts; interval and p are NaN with fewer than
-        two users, and if all scores are on the line.
+        two users, and if the users' residuals add up to 0.
 
     References
     ----------
@@ -85,7 +93,15 @@ def fit_slopes(scores: Floats, alpha: float = 0.05) -> SlopeResults:
     n_users = is_known.any(axis=0).sum(axis=0)
     rounding = _ROUNDING * np.abs(filled).max(axis=(0, 1), initial=0.0) * np.sqrt(total)
     freedom = np.maximum(n_users - 1, 1)
-    error = divide(length * np.sqrt(n_users / freedom), total, (n_users > 1) & (length > rounding))
-    half = error * find_critical_t(alpha, freedom)
-    p = compute_p(np.abs(compute_t(slope, error)), freedom, 2)
-    return SlopeResults(slope, slope - half, slope + half, np.where(np.isnan(error), np.nan, p))
+    varies = (n_users > 1) & (length > rounding)
+    error = divide(length * np.sqrt(n_users / freedom), total, varies)
+    n_more = np.maximum((count > 0).sum(axis=0) - 2, 0)  # cuts
+    misfit = (count * np.nan_to_num(divide(sums, count) - line) ** 2).sum(axis=0)
+    error_of_cuts = np.sqrt(divide(misfit, n_more * total, varies & (n_more > 0)))
+    errors = np.array([error, error_of_cuts])
+    units = np.array([freedom, np.maximum(n_more, 1)])
+    # fmax passes NaN over
+    half = np.fmax.reduce(errors * find_critical_t(alpha, units))
+    p = compute_p(np.abs(compute_t(slope, errors)), units, 2)
+    p = np.fmax.reduce(np.where(np.isnan(errors), np.nan, p))
+    return SlopeResults(slope, slope - half, slope + half, p)
