@@ -404,6 +404,10 @@ class Comparison(Renderable):
                 "trends. Import RollingTime from recsys_ndcg.folds."
             )
             raise InvalidInputError(msg)
+        return self._trends
+
+    @lazy_property
+    def _trends(self) -> Trends:
         return Trends(self)
 
     @property

@@ -221,8 +221,10 @@ def format_times(times: Sequence[float] | pd.Series[float]) -> list[str]:
     (['2014-05-13', '2017-07-14'], ['2014-05-13 16:53', '2014-05-13 16:54'], ['3', '7.5'])
     """
     low, high = _DATES
-    if not all(low <= time < high for time in times):
-        return [f"{time:.15g}" for time in times]
-    dates = pd.to_datetime(np.array(times, dtype=np.float64), unit="s")
-    days = dates.strftime("%Y-%m-%d").tolist()
-    return days if len({*days}) == len(days) else dates.strftime("%Y-%m-%d %H:%M").tolist()
+    if all(low <= time < high for time in times):
+        dates = pd.to_datetime(np.array(times, dtype=np.float64), unit="s")
+        for form in ("%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S"):
+            texts = dates.strftime(form).tolist()
+            if len({*texts}) == len(texts):
+                return texts
+    return [f"{time:.15g}" for time in times]

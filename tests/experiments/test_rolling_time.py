@@ -266,6 +266,8 @@ def test_other_comparisons_have_no_trends() -> None:
     found = run(data=numbered, splits=RollingTime(2)).trends
     third = len(ratings()) // 3
     assert f" {third}  " in str(found)
+    assert format_times([1.4e9 + 1, 1.4e9 + 2]) == ["2014-05-13 16:53:21", "2014-05-13 16:53:22"]
+    assert format_times([1.4e9, 1.4e9 + 0.5]) == ["1400000000", "1400000000.5"]
 
 
 def test_the_command_line_names_the_cuts_in_its_file(tmp_path: Path) -> None:
