@@ -42,8 +42,8 @@ FIELDS = {
     "max_grade": None,
 }  # fmt: skip
 PLUG_IN = {
-    *("LeaveLastOut", "LeaveNOut", "MostPopular", "TimeSplit", "UserKFold", "evaluate_catalogue"),
-    *("make_measure", "predict_all", "rank_catalogue"),
+    *("LeaveLastOut", "LeaveNOut", "MostPopular", "RollingTime", "TimeSplit", "UserKFold"),
+    *("evaluate_catalogue", "make_measure", "predict_all", "rank_catalogue"),
 }
 
 

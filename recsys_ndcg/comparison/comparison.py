@@ -19,6 +19,11 @@ from recsys_ndcg.comparison.document import (
     build_segments_document,
     write_remarks,
 )
+from recsys_ndcg.comparison.fold_scores import (
+    FoldScores,
+    build_cold_start_document,
+    make_cold_start_table,
+)
 from recsys_ndcg.comparison.metric_comparison import (
     MetricComparison,
     list_tested_pairs,
@@ -30,6 +35,7 @@ from recsys_ndcg.comparison.metric_comparison import (
 )
 from recsys_ndcg.comparison.model_scores import CHANCE, ModelScores
 from recsys_ndcg.comparison.paper_table import write_paper_table
+from recsys_ndcg.comparison.trends import Trends
 from recsys_ndcg.comparison.two_models import Movers, compute_overlaps, find_movers
 from recsys_ndcg.comparison.verdict import Gate, decide_gate, describe_test, write_verdict
 from recsys_ndcg.errors import (
@@ -98,6 +104,8 @@ class Comparison(Renderable):
         Metrics that only some models have.
     runs_table : pandas.DataFrame, optional
         Time, memory and scores of each fold run of an experiment.
+    fold_scores : FoldScores, optional
+        The scores in each fold of an experiment.
     code : str, optional
         Python code that makes the same comparison, if it is not a call of `compare`.
     inputs : mapping of str
@@ -134,6 +142,7 @@ class Comparison(Renderable):
     n_dropped_users: Mapping[str, int] = field(default_factory=dict)
     other_metrics: tuple[str, ...] = ()
     runs_table: pd.DataFrame | None = None
+    fold_scores: FoldScores | None = None
     code: str | None = None
     inputs: Mapping[str, str] = field(default_factory=dict)
     progress: bool = True
@@ -381,6 +390,68 @@ class Comparison(Renderable):
         return self.runs_table.copy()
 
     @property
+    def trends(self) -> Trends:
+        """How the scores change from cut to cut, in an experiment with `RollingTime`.
+
+        Raises
+        ------
+        InvalidInputError
+            The folds do not follow each other in time, or the comparison was read from a file.
+        """
+        if not self.has_cuts:
+            msg = (
+                "Only the comparison that rn.experiment(..., splits=RollingTime()) returns has "
+                "trends. Import RollingTime from recsys_ndcg.folds."
+            )
+            raise InvalidInputError(msg)
+        return self._trends
+
+    @lazy_property
+    def _trends(self) -> Trends:
+        return Trends(self)
+
+    @property
+    def has_cuts(self) -> bool:
+        """Whether the comparison is of an experiment whose folds follow each other in time."""
+        return self.fold_scores is not None and bool(self.fold_scores.cuts)
+
+    def cold_start(self) -> pd.DataFrame:
+        """Return the scores of users by their number of training ratings, unknown users apart.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Indexed by side (``"user"``), metric, training_ratings (a bin such as ``"2–4"``) and
+            model: users, mean, ci_low, ci_high, chance. The number of a user's training ratings
+            may differ between folds: the user counts in each of these bins, with the mean score of
+            the folds in it. Bins with fewer than ten lists are merged with their neighbours, except
+            ``"0 (unknown)"``.
+
+        Raises
+        ------
+        InvalidInputError
+            The comparison is not of an experiment, or was read from a file.
+        """
+        table = make_cold_start_table(self)
+        return ReadableTable.of(table, partial(build_cold_start_document, self))
+
+    def require_fold_scores(self) -> FoldScores:
+        """Return the scores in each fold.
+
+        Raises
+        ------
+        InvalidInputError
+            The comparison is not of an experiment, or was read from a file.
+        """
+        if self.fold_scores is None:
+            msg = (
+                "Only the comparison that rn.experiment() returns has the scores of its folds. For "
+                "predictions, use rn.compare(..., by='training_ratings', train=ratings)."
+            )
+            raise InvalidInputError(msg)
+        return self.fold_scores
+
+    @property
     def remarks(self) -> list[str]:
         """Limits of what the numbers show, a sentence each."""
         return write_remarks(self)
@@ -559,10 +630,11 @@ class Comparison(Renderable):
 
         Parameters
         ----------
-        kind : {'tiers', 'differences', 'activity', 'scatter', 'trade-off'}
+        kind : {'tiers', 'differences', 'activity', 'time', 'scatter', 'trade-off'}
             ``tiers``: the models' means with intervals, the first tier highlighted, with chance
             and known baselines. ``differences``: model b minus model a, user by user.
-            ``activity``: mean scores of users with few and with many ratings. ``scatter``: the
+            ``activity``: mean scores of users with few and with many ratings. ``time``: mean scores
+            at each cut of `RollingTime`, in an experiment. ``scatter``: the
             scores of b against the scores of a, a dot per user, or counts if there are many users.
             ``trade-off``: the means in two metrics, a dot per model; a line joins the models that
             no other model beats in both.
@@ -748,6 +820,12 @@ class Comparison(Renderable):
             },
             "pairwise": _to_rows(self.pairwise),
             "segments": _to_rows(self.segments.reset_index()) if has_segments else None,
+            "trends": {
+                name: _to_rows(table.reset_index()) for name, table in self.trends.tables.items()
+            }
+            if self.has_cuts
+            else None,
+            "cold_start": _to_rows(self.cold_start().reset_index()) if self.fold_scores else None,
             "verdict": self.verdict,
             "remarks": self.remarks,
             "signatures": {name: self.signature(name).text for name in self.metrics},

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.comparison.model_scores import CHANCE
+from recsys_ndcg.comparison.trends import LEAD
 from recsys_ndcg.comparison.verdict import (
     MIN_DIFFERENT,
     explain_roughness,
@@ -113,12 +114,22 @@ def build_comparison_document(
         facts=f"{n_models}, {n_users}, {comparison.tested_by}",
         sections=[
             tables[0],
+            *(_build_time_section(comparison, metric) if kinds[0] == "leaderboard" else []),
             build_remarks_section(comparison.remarks),
             *tables[1:],
             build_signatures_section(comparison.signatures),
         ],
         names_to_shorten=[*comparison.models, *comparison.metrics],
     )
+
+
+def _build_time_section(comparison: Comparison, metric: str) -> list[Section]:
+    """Return the section of scores by cut, if the folds follow each other in time."""
+    if not comparison.has_cuts:
+        return []
+    trends = comparison.trends
+    parts: list[Any] = [trends.show_scores(metric), trends.write_findings(metric)]
+    return [Section("time", "Scores over time", LEAD, parts)]
 
 
 def build_segments_document(comparison: Comparison) -> Document:

@@ -17,8 +17,10 @@ from recsys_ndcg.comparison.document import (
     build_leaderboard_table,
     build_pairs_table,
 )
+from recsys_ndcg.comparison.fold_scores import build_cold_start_section
 from recsys_ndcg.comparison.metric_comparison import compare_with_model
 from recsys_ndcg.comparison.model_scores import CHANCE
+from recsys_ndcg.comparison.trends import LEAD, format_times
 from recsys_ndcg.errors import InvalidInputError, quote, suggest
 from recsys_ndcg.input import format_id
 from recsys_ndcg.rendering import (
@@ -54,7 +56,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.comparison.comparison import Comparison
     from recsys_ndcg.comparison.metric_comparison import MetricComparison
 
-KINDS = ("tiers", "differences", "activity", "scatter", "trade-off")
+KINDS = ("tiers", "differences", "activity", "time", "scatter", "trade-off")
 
 
 def plot_metric(comparison: Comparison, kind: str, metric: str, a: str, b: str) -> alt.LayerChart:
@@ -91,6 +93,13 @@ def plot_metric(comparison: Comparison, kind: str, metric: str, a: str, b: str) 
         options["bars_from"], bars = _find_bars(result)
         board[["bar_low", "bar_high"]] = bars.loc[board["model"]].to_numpy()
         return plot(kind, board, metric, chance, level=level, **options)
+    if kind == "time":
+        trends = comparison.trends
+        table = trends.table.loc[metric].reset_index()
+        times = dict(zip(trends.cuts.index, format_times(trends.cuts["time"]), strict=True))
+        renamed = {"users": "size", "ci_low": "low", "ci_high": "high"}
+        table = table.rename(columns=renamed).assign(group=table["cut"].map(times))
+        return plot(kind, table, metric, level=level, **options)
     if kind == "activity":
         activity = comparison.first_model.counts.activity
         parts = [
@@ -262,7 +271,8 @@ def build_comparison_page(comparison: Comparison, command: str | None = None) ->
     metric = comparison.metrics[0]
     kinds = ["leaderboard", *(["segments"] if comparison.segment_of_user is not None else [])]
     brief = build_comparison_document(comparison, metric, kinds)
-    board, _, *segments, _ = brief.sections
+    board, *others_shown = brief.sections
+    segments = [one for one in others_shown if one.name == "segments"]
     result = comparison.first_metric_comparison
     ordered = [comparison.models[column] for column in result.columns_by_mean]
     best, *others = [name for name in ordered if name != CHANCE]
@@ -275,6 +285,7 @@ def build_comparison_page(comparison: Comparison, command: str | None = None) ->
     activity = _make_charts(comparison, "activity")
     sections = [
         _build_leaderboard_section(comparison, board),
+        *_build_fold_sections(comparison),
         _build_remarks_section(comparison),
         *build_chance_section(
             result.scores_of(best),
@@ -308,6 +319,24 @@ def _build_page_of_lists(comparison: Comparison, command: str | None) -> Documen
         build_signatures_section(comparison.signatures, write_comparison_code(comparison), command),
     ]
     return replace(brief, sections=[one for one in sections if one.parts])
+
+
+def _build_fold_sections(comparison: Comparison) -> list[Section]:
+    """Return the sections of scores over time and of the cold start, if they are known."""
+    sections = []
+    if comparison.has_cuts:
+        trends, options = comparison.trends, []
+        for name in comparison.metrics[:_MAX_METRICS]:
+            charts = _make_charts(comparison, "time", metric=name)
+            findings = trends.write_findings(name)
+            options.append(Section.folded(name, [*charts, findings, trends.show_scores(name)]))
+        ratings = Section.folded("The ratings at each cut", [trends.show_ratings()])
+        parts = [Choice.folded("Metric", options), ratings]
+        sections.append(Section("time", "Scores over time", LEAD, parts))
+    if comparison.fold_scores is not None:
+        metrics = comparison.metrics_of_users[:1]
+        sections.append(build_cold_start_section(comparison, metrics))
+    return sections
 
 
 # Models
@@ -570,6 +599,7 @@ def _write_test_arguments(comparison: Comparison) -> tuple[list[str], list[str]]
     name = comparison.segment_of_user.name  # built-in segments have a name, others a table
     by = repr(name) if name in Report.BUILT_IN_GROUPS else comparison.inputs.get("by", "segments")
     needed = ["segments"] if by == "segments" else []
-    if name == "cold" or (name == "activity" and "train" in comparison.inputs):
+    needs_train = name in {"cold", "training_ratings"}
+    if needs_train or (name == "activity" and "train" in comparison.inputs):
         arguments, needed = [*arguments, "train=train"], ["train"]
     return [*arguments, f"by={by}"], needed

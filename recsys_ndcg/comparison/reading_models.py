@@ -108,8 +108,8 @@ def compare(  # noqa: PLR0913 - the contract
     draws, seed : int
         Number and seed of the random signs, resamples or max-T draws.
     train : optional
-        The training data, a row per rating, for ``by="activity"`` and ``by="cold"``; for
-        ``"cold"`` the ids of its users are enough. For predictions, also as in
+        The training data, a row per rating, for ``by="activity"``, ``by="training_ratings"`` and
+        ``by="cold"``; for ``"cold"`` the ids of its users are enough. For predictions, also as in
         `recsys_ndcg.evaluate`.
     catalogue, features, base, groups, weights : optional
         As in `recsys_ndcg.evaluate`, for predictions.

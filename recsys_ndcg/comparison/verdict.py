@@ -36,7 +36,7 @@ def describe_interval(low: float, high: float, alpha: float, kind: str = "interv
     return f"{100 * (1 - alpha):.10g} % {kind} {format_size(low)} to {format_size(high)}"
 
 
-def _format_p(p: float) -> str:
+def format_p(p: float) -> str:
     """Format a p-value for a sentence, with two digits."""
     return f"p = {p:.2g}" if p >= _SMALLEST else f"p < {_SMALLEST}"
 
@@ -126,7 +126,7 @@ def _judge_pair(result: MetricComparison, pair: int) -> tuple[str, ...]:
         int(result.significant_direction[pair]),
         result.testing.test_kind.is_test_of_mean,
     )
-    units, p = _count_units(result, np.array([pair])), _format_p(float(tests.p_corrected[pair]))
+    units, p = _count_units(result, np.array([pair])), format_p(float(tests.p_corrected[pair]))
     test = f"{result.testing.test_kind.in_words}, {p}"
     if not direction:
         first = f"No clear winner in {result.where}: {one} and {other} are level."
@@ -442,7 +442,7 @@ def decide_gate(result: MetricComparison) -> Gate:
     plus = "+" if metric_difference > 0 else ""
     where = f"{model} against {baseline} in {result.where}"
     what = f"{where}: {plus}{format_size(metric_difference)} over {format_count(users, 'user')}"
-    level = f"{_format_p(p)}, alpha {alpha:g}"
+    level = f"{format_p(p)}, alpha {alpha:g}"
     rough, runs = explain_roughness(result, 0), int(tests.runs[0])
     if runs:
         what += f" and {runs} runs"
@@ -455,7 +455,7 @@ def decide_gate(result: MetricComparison) -> Gate:
         significance = "significant" if tests.p[0] <= alpha else "not significant"
         reason = (
             f"{what}. The means differ by the margin of {margin:g} or more, and the difference is "
-            f"{significance} ({_format_p(float(tests.p[0]))})."
+            f"{significance} ({format_p(float(tests.p[0]))})."
         )
     else:  # `power` is two-sided: twice the level
         deviation, two_sided = float(tests.sd_difference[0]), min(2 * alpha, 0.99)

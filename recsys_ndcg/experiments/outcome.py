@@ -18,7 +18,15 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import Floats
-from recsys_ndcg.comparison import CHANCE, Comparison, ModelScores, compare, flatten_parameters
+from recsys_ndcg.comparison import (
+    CHANCE,
+    Comparison,
+    FoldRatings,
+    FoldScores,
+    ModelScores,
+    compare,
+    flatten_parameters,
+)
 from recsys_ndcg.errors import (
     InvalidInputError,
     emit_labelled_warnings,
@@ -37,7 +45,7 @@ from recsys_ndcg.experiments.models import (
     set_seed,
 )
 from recsys_ndcg.experiments.ratings import check_savable_users, digest_split
-from recsys_ndcg.folds import CheckedSplits, FoldPlan, FoldRuns, lower_is_better
+from recsys_ndcg.folds import CheckedSplits, FoldPlan, FoldRuns, RollingTime, lower_is_better
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.rendering import Document, Renderable, Section, ShownTable, pluralise
 from recsys_ndcg.report import format_cells, write_inputs
@@ -63,6 +71,11 @@ class ModelRun:
 
     results: Sequence[Result]
     parameters: Mapping[str, Any]
+
+    @property
+    def scores_of_folds(self) -> list[ModelScores]:
+        """The users' scores in each cell."""
+        return [FoldRuns([one.fold]).averaged_scores for one in self.results]
 
     @lazy_property
     def averaged_scores(self) -> ModelScores:
@@ -253,6 +266,8 @@ class Outcome:
         The messages of failed fold runs.
     messages : list of str
         Warnings about the ratings.
+    fold_ratings : dict of (seed, fold) to FoldRatings
+        The numbers of ratings of each fold.
     """
 
     models: Mapping[str, Model]
@@ -263,6 +278,7 @@ class Outcome:
     results: dict[Cell, Result] = field(default_factory=dict)
     failures: dict[Cell, str] = field(default_factory=dict)
     messages: list[str] = field(default_factory=list)
+    fold_ratings: dict[tuple[int, int], FoldRatings] = field(default_factory=dict)
 
     def with_folder(self, path: str | Path, fingerprint: str | Mapping[str, str] | None) -> Self:
         """Return the same experiment with a folder for its results."""
@@ -326,6 +342,7 @@ class Outcome:
                 self.messages.extend(messages)
             for fold, (trainset, testset) in enumerate(parts, 1):
                 split = digest_split(trainset, testset)
+                self.fold_ratings[seed, fold] = FoldRatings.of(trainset, testset)
                 for name, model in self.models.items():
                     cell = Cell(name, seed, fold)
                     if not self._is_done(cell, split):
@@ -400,7 +417,21 @@ class Outcome:
         ]
         runs_table = pd.DataFrame(rows).set_index(["model", "seed", "fold"])
         code = self._format_code(comparison, arguments)
-        return replace(comparison, runs_table=runs_table, code=code)
+        folds = self._collect_fold_scores(models, comparison.metrics)
+        return replace(comparison, runs_table=runs_table, fold_scores=folds, code=code)
+
+    def _collect_fold_scores(
+        self, models: Mapping[str, ModelRun], metrics: Sequence[str]
+    ) -> FoldScores:
+        """Return the users' scores in each fold and seed, and the times of cuts."""
+        splitter, cells = self.ratings.splitter, sorted(self.fold_ratings)
+        return FoldScores.of(
+            {name: one.scores_of_folds for name, one in models.items()},
+            metrics,
+            folds=[fold for _, fold in cells],
+            ratings=[self.fold_ratings[cell] for cell in cells],
+            cuts=splitter.find_cuts(self.ratings.data) if isinstance(splitter, RollingTime) else (),
+        )
 
     def _get_results(self, model: str) -> list[Result]:
         """Return the results of a model, in order."""

@@ -83,7 +83,8 @@ def experiment(  # noqa: PLR0913 - the contract
         training, or both, separately.
     splits : int or splitter
         Number of folds of each user's ratings (`UserKFold`), or an object with ``split(data)``: a
-        splitter of Surprise, `LeaveLastOut`, `TimeSplit` or another.
+        splitter of Surprise, `LeaveLastOut`, `TimeSplit` or another. `RollingTime` adds
+        ``comparison.trends``.
     seeds : int or several
         Number of repetitions, or their seeds, for splits and models with a `random_state`. With
         one repetition, a `random_state` that is set is kept; with several, the seeds replace it.
@@ -120,7 +121,7 @@ def experiment(  # noqa: PLR0913 - the contract
     Comparison
         The comparison of all models; each user's scores are averaged over folds and seeds.
         ``comparison.runs`` has the scores, the seconds to fit, predict and measure, and the memory
-        of every fold.
+        of every fold; ``comparison.cold_start()`` the scores by number of training ratings.
 
     Raises
     ------

@@ -9,6 +9,7 @@ from recsys_ndcg.folds.measures import FoldPlan as FoldPlan
 from recsys_ndcg.folds.measures import lower_is_better as lower_is_better
 from recsys_ndcg.folds.measures import make_measure as make_measure
 from recsys_ndcg.folds.measures import parse_measures as parse_measures
+from recsys_ndcg.folds.rolling import RollingTime as RollingTime
 from recsys_ndcg.folds.splits import LeaveLastOut as LeaveLastOut
 from recsys_ndcg.folds.splits import LeaveNOut as LeaveNOut
 from recsys_ndcg.folds.splits import TimeSplit as TimeSplit

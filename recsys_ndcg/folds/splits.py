@@ -22,7 +22,7 @@ _MISSING = ("", "nan", "NaT", "<NA>")
 _INEXACT = 2.0**53  # from here on, floats cannot distinguish neighbouring whole numbers
 
 
-class _Splitter:
+class Splitter:
     """The interface that Surprise expects of a splitter."""
 
     n_splits: int
@@ -41,7 +41,7 @@ class _Splitter:
             The ratings cannot be split in this way.
         """
         ratings = get_ratings(data)
-        for train, test in self._choose(ratings, _Users(ratings)):
+        for train, test in self._choose(ratings, RatingUsers(ratings)):
             yield (
                 data.construct_trainset(list(compress(ratings, train.tolist()))),
                 data.construct_testset(list(compress(ratings, test.tolist()))),
@@ -51,7 +51,7 @@ class _Splitter:
         """Return the number of splits."""
         return self.n_splits
 
-    def _choose(self, ratings: Sequence[Any], users: _Users) -> Iterator[tuple[Flags, Flags]]:
+    def _choose(self, ratings: Sequence[Any], users: RatingUsers) -> Iterator[tuple[Flags, Flags]]:
         """Yield which rows are trained on, and which are tested."""
         raise NotImplementedError
 
@@ -75,7 +75,7 @@ class _Splitter:
             )
 
 
-class UserKFold(_Splitter):
+class UserKFold(Splitter):
     """Divide each user's ratings evenly among the folds; every fold is the testset once.
 
     Use it to compare models by their rankings. Surprise's ``KFold`` ignores users, so that one user
@@ -110,7 +110,7 @@ class UserKFold(_Splitter):
         self.n_splits = n_splits
         self.random_state = random_state
 
-    def _choose(self, ratings: Sequence[Any], users: _Users) -> Iterator[tuple[Flags, Flags]]:
+    def _choose(self, ratings: Sequence[Any], users: RatingUsers) -> Iterator[tuple[Flags, Flags]]:
         random = _get_generator(self.random_state)
         rows, _ = users.sort_rows(random.permutation(len(ratings)), random.permutation(users.size))
         tested = rows[users.n_ratings[users.codes[rows]] > 1]
@@ -126,7 +126,7 @@ class UserKFold(_Splitter):
             yield fold != number, fold == number
 
 
-class _LeaveOut(_Splitter):
+class _LeaveOut(Splitter):
     """A testset of `n` ratings of each user who has enough."""
 
     def __init__(self, n: int, n_splits: int, min_train: int) -> None:
@@ -136,7 +136,7 @@ class _LeaveOut(_Splitter):
         self.n_splits = n_splits
         self.min_train = min_train
 
-    def _test_last(self, users: _Users, order: Positions) -> tuple[Flags, Flags]:
+    def _test_last(self, users: RatingUsers, order: Positions) -> tuple[Flags, Flags]:
         """Test each user's last `n` rows in an order of all rows."""
         rows, left = users.sort_rows(order)
         tested = users.n_ratings >= self.n + self.min_train
@@ -194,7 +194,7 @@ class LeaveNOut(_LeaveOut):
         self._check_seed(random_state)
         self.random_state = random_state
 
-    def _choose(self, ratings: Sequence[Any], users: _Users) -> Iterator[tuple[Flags, Flags]]:
+    def _choose(self, ratings: Sequence[Any], users: RatingUsers) -> Iterator[tuple[Flags, Flags]]:
         random = _get_generator(self.random_state)
         for _ in range(self.n_splits):
             yield self._test_last(users, random.permutation(len(ratings)))
@@ -232,11 +232,11 @@ class LeaveLastOut(_LeaveOut):
     def __init__(self, n: int = 1, min_train: int = 1) -> None:
         super().__init__(n, 1, min_train)
 
-    def _choose(self, ratings: Sequence[Any], users: _Users) -> Iterator[tuple[Flags, Flags]]:
-        yield self._test_last(users, np.argsort(_read_times(ratings), kind="stable"))
+    def _choose(self, ratings: Sequence[Any], users: RatingUsers) -> Iterator[tuple[Flags, Flags]]:
+        yield self._test_last(users, np.argsort(read_times(ratings), kind="stable"))
 
 
-class TimeSplit(_Splitter):
+class TimeSplit(Splitter):
     """Test all ratings from a certain time on, for all users.
 
     Use it for conditions as in production: the model knows no later rating, not even another
@@ -298,8 +298,8 @@ class TimeSplit(_Splitter):
         self.known_users = known_users
         self.n_left_out: int | None = None
 
-    def _choose(self, ratings: Sequence[Any], users: _Users) -> Iterator[tuple[Flags, Flags]]:
-        times = _read_times(ratings)
+    def _choose(self, ratings: Sequence[Any], users: RatingUsers) -> Iterator[tuple[Flags, Flags]]:
+        times = read_times(ratings)
         cut = self._find_cut(times)
         test = times >= cut
         if test.all() or not test.any():
@@ -339,7 +339,7 @@ def _get_generator(seed: Any) -> Any:
     return np.random.mtrand._rand if seed is None else seed  # noqa: SLF001
 
 
-class _Users:
+class RatingUsers:
     """The users of ratings, as codes."""
 
     def __init__(self, ratings: Sequence[Any]) -> None:
@@ -366,8 +366,15 @@ class _Users:
         return rows, np.repeat(ends, np.diff(ends, prepend=0)) - np.arange(len(rows))
 
 
-def parse_time(at: Any) -> float:
+def parse_time(at: Any, name: str = "at") -> float:
     """Return a number as it is, and text or a date as seconds since 1970.
+
+    Parameters
+    ----------
+    at : number, str, datetime.datetime or datetime.date
+        The time.
+    name : str
+        The name of the argument, for messages.
 
     Raises
     ------
@@ -389,8 +396,8 @@ def parse_time(at: Any) -> float:
         at = dt.datetime(at.year, at.month, at.day)  # noqa: DTZ001 - UTC, as below
     if not isinstance(at, dt.datetime) or at != at:  # noqa: PLR0124 - pandas' NaT
         msg = (
-            f"at must be a timestamp (a number), an ISO date such as '2020-01-31', or a datetime, "
-            f"not {quote(at)}."
+            f"{name} must be a timestamp (a number), an ISO date such as '2020-01-31', or a "
+            f"datetime, not {quote(at)}."
         )
         raise InvalidInputError(msg)
     return (at if at.tzinfo else at.replace(tzinfo=dt.UTC)).timestamp()
@@ -427,7 +434,7 @@ def get_ratings(data: Any) -> Sequence[Any]:
     return ratings
 
 
-def _read_times(ratings: Sequence[Any]) -> Floats | Positions:
+def read_times(ratings: Sequence[Any]) -> Floats | Positions:
     """Return the timestamps as numbers, and whole ones exactly.
 
     Raises

@@ -20,3 +20,4 @@ from recsys_ndcg.report.saving import report_to_parquet as report_to_parquet
 from recsys_ndcg.report.saving import unpack_exposures as unpack_exposures
 from recsys_ndcg.report.segments import UnknownKeyError as UnknownKeyError
 from recsys_ndcg.report.user_groups import assign_segments as assign_segments
+from recsys_ndcg.report.user_groups import bin_training_counts as bin_training_counts

@@ -643,7 +643,8 @@ class Report(Renderable, Mapping[str, float]):
             A built-in group: ``"activity"`` cuts the users at the quartiles of their number of
             labelled ratings (or of rows of `train`, if given), ``"list_length"`` of items,
             ``"relevant"`` of relevant items; ``"cold"`` separates users who are in `train` from
-            users who are not. Or the name of a column of `data`; a table with a column of
+            users who are not; ``"training_ratings"`` cuts users at 0, 1, 2, 5, 10, 20, 50 and so on
+            rows of `train`. Or the name of a column of `data`; a table with a column of
             users and a column of groups, or the path of such a file; ``{user: group}`` or
             ``{group: [users]}``; a Series indexed by user; or a function of `per_user` that
             returns a group for each user.

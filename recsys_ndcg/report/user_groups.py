@@ -33,12 +33,14 @@ if TYPE_CHECKING:
     from recsys_ndcg.scoring import Scores
 
 #: Groups that are computed from the data.
-BUILT_IN_GROUPS = ("activity", "cold", "list_length", "relevant")
+BUILT_IN_GROUPS = ("activity", "cold", "list_length", "relevant", "training_ratings")
 _DEFAULT_NAME = "segment"  # of groups
 _TRAIN_FORMS = (
     "Give a table with a column of users, the path of such a file, a trainset of Surprise, or "
     "user ids"
 )
+_FEWEST = 10  # users in a bin: with fewer, there is no test
+_BIN_STARTS = np.array([first * 10**tens for tens in range(18) for first in (1, 2, 5)])
 _TRAINSET_ATTRIBUTES = ("to_raw_uid", "all_users", "ur")
 
 
@@ -143,14 +145,17 @@ def _assign_built_in(
     """
     users, counts = scores.users, scores.counts
     if name == "cold":
-        is_known = _count_training_rows(train, users, columns, needs_counts=False) > 0
+        is_known = _count_training_rows(train, users, columns, name) > 0
         return UserGroups(users, np.where(is_known, "known", "unknown").astype(object), name)
+    if name == "training_ratings":
+        codes, labels = bin_training_counts(_count_training_rows(train, users, columns, name))
+        return UserGroups(users, np.array(labels, dtype=object)[codes], name, labels)
     if name == "list_length":
         return _cut_at_quartiles(counts.n_items, users, name)
     if name == "activity":
         numbers: Floats | Positions = counts.activity
         if train is not None:
-            numbers = _count_training_rows(train, users, columns, needs_counts=True)
+            numbers = _count_training_rows(train, users, columns, name)
         return _cut_at_quartiles(numbers, users, name)
     if np.isnan(counts.n_relevant).any():
         msg = (
@@ -179,21 +184,57 @@ def _cut_at_quartiles(
     return UserGroups(users, np.array(labels, dtype=object)[codes], name, labels)
 
 
+def bin_training_counts(counts: Positions) -> tuple[Positions, list[str]]:
+    """Put numbers of training ratings into the bins 0, 1, 2–4, 5–9, 10–19, 20–49 and so on.
+
+    A bin of fewer than ten is merged with the next ones; 0 is always a bin of its own.
+
+    Returns
+    -------
+    codes : int array
+        The bin of each number.
+    labels : list of str
+        The names of the bins.
+
+    Examples
+    --------
+    >>> codes, labels = bin_training_counts(np.array([0] + 10 * [1] + 9 * [3] + 3 * [40]))
+    >>> labels, np.bincount(codes).tolist()
+    (['0 (unknown)', '1', '2–49'], [1, 10, 12])
+    """
+    narrow = np.searchsorted(_BIN_STARTS, counts, side="right")
+    spans, size = list[tuple[int, int]](), _FEWEST
+    for place, more in enumerate(np.bincount(narrow)[1:].tolist()):
+        if more:
+            is_next = size >= _FEWEST
+            low = _BIN_STARTS[place] if is_next else spans.pop()[0]
+            spans.append((low, _BIN_STARTS[place + 1] - 1))
+            size = more if is_next else size + more
+    if size < _FEWEST and len(spans) > 1:
+        _, high = spans.pop()
+        spans.append((spans.pop()[0], high))
+    labels = [f"{low}" if low == high else f"{low}–{high}" for low, high in spans]
+    codes = np.searchsorted([low for low, _ in spans], counts, side="right")
+    if (counts == 0).any():
+        return codes, ["0 (unknown)", *labels]
+    return codes - 1, labels
+
+
 def _count_training_rows(
-    train: Any, users: Ids, columns: Mapping[str, str] | None, *, needs_counts: bool
+    train: Any, users: Ids, columns: Mapping[str, str] | None, group: str
 ) -> Positions:
     """Return the number of training rows of each user.
 
     Parameters
     ----------
     train : table, path, trainset of Surprise, or ids
-        A row per rating; without `needs_counts`, one row per user is enough.
+        A row per rating; for ``"cold"``, one row per user is enough.
     users : array
         The user ids.
     columns : mapping, optional
         ``{"user": ...}``: the name of the column of users.
-    needs_counts : bool
-        Whether the number of rows matters, and not only whether there is a row.
+    group : str
+        The built-in group that needs the numbers.
 
     Raises
     ------
@@ -201,11 +242,12 @@ def _count_training_rows(
         `train` is missing, empty or of another form, or its ids are of another type.
     """
     if train is None:
-        msg = f"'cold' needs train=, the training data of the model. {_TRAIN_FORMS}."
+        msg = f"{group!r} needs train=, the training data of the model. {_TRAIN_FORMS}."
         raise InvalidInputError(msg)
-    if needs_counts and isinstance(train, AbstractSet | Mapping) and not is_table(train, columns):
+    is_once = isinstance(train, AbstractSet | Mapping) and not is_table(train, columns)
+    if is_once and group != "cold":
         msg = (
-            "'activity' counts ratings, but train has each user once. "
+            f"{group!r} counts ratings, but train has each user once. "
             f"{_TRAIN_FORMS}, one per rating."
         )
         raise InvalidInputError(msg)

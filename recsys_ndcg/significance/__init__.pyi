@@ -24,3 +24,4 @@ from recsys_ndcg.significance.testing import CORRECTIONS as CORRECTIONS
 from recsys_ndcg.significance.testing import FAMILIES as FAMILIES
 from recsys_ndcg.significance.testing import TESTS as TESTS
 from recsys_ndcg.significance.testing import Testing as Testing
+from recsys_ndcg.significance.trends import fit_slopes as fit_slopes

@@ -78,7 +78,8 @@ WORDS = {
     "model": "data.csv~same.csv~saved.json~numbers.csv~none.csv~data~a~=~a=~=data.csv~-~"
         "a=data.csv~\x1b[31m=odd.csv~\x1b[31m.csv~\u202e~folder.csv~cut.json~./data.csv~chance~"
         "other.csv",
-    "by": "activity~list_length~relevant~cold~x~data.csv~same.csv~none.csv~folder.csv~bare.csv",
+    "by": "activity~list_length~relevant~cold~training_ratings~x~data.csv~same.csv~none.csv~"
+    "folder.csv~bare.csv",
     "test": "t~randomisation~bootstrap~wilcoxon~sign~f",
     "correction": "max-T~holm~bonferroni~bh~none~x",
     "users": "all~common~some",

@@ -1,4 +1,4 @@
-"""Charts of means with intervals: per model, by activity of the users, and by cutoff."""
+"""Charts of means with intervals: per model, by activity of the users, by time, and by cutoff."""
 
 from __future__ import annotations
 
@@ -36,6 +36,8 @@ _CHANCE = "chance: random order"
 _MODELS_DESCRIBED, _METRICS_DESCRIBED = 3, 4
 _GROUPS = 6  # of users
 _FEWEST = 10  # users in a group, if there are more
+_MANY_GROUPS = 15  # in a chart: from here on labels that overlap are left out
+_FIRST_TESTED = "first time that is tested"
 _WIDE = 12  # characters of a group's label; longer ones are slanted
 _TIMES = 8  # ratio of the cutoffs beyond which the axis is logarithmic
 _TICKS = 10  # cutoffs that are all labelled
@@ -203,7 +205,10 @@ def plot_score_by_activity(
     table["model"], table["group"] = table["model"].map(names), table["group"].map(groups)
     name = make_label(metric)
     title = f"mean {name}{vega.describe_interval(table, level)}"
-    x, y = _make_group_axis([*groups.values()]), vega.axis_channel("mean", title, table[_NUMBERS])
+    x = _make_group_axis(
+        [*groups.values()], "ratings of the user, in groups of about equal size", slant=_WIDE
+    )
+    y = vega.axis_channel("mean", title, table[_NUMBERS])
     lines = _draw_lines(table, [*names.values()], x, y, level)
     description = _describe_activity(name, table, [*names.values()])
     return vega.chart(vega.title(f"{name} by activity of the users"), description, lines)
@@ -232,8 +237,55 @@ def _summarise(known: pd.DataFrame, level: float, *, bounded: bool) -> pd.DataFr
     return table.drop(columns="std").reset_index("group")
 
 
-def _draw_lines(
-    table: pd.DataFrame, models: list[str], x: Spec, y: Spec, level: float
+def plot_score_by_cut(
+    frame: pd.DataFrame, metric: str, *, lower_is_better: bool = False, level: float = 0.95
+) -> alt.LayerChart:
+    """Draw the mean at each of several cuts in time, a line with intervals per model.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Columns model, group (the time of the cut, as text), size (the number of users), mean, low
+        and high, by time. Rows without a mean are left out, but not all rows.
+    metric : str
+        The name of the metric.
+    lower_is_better : bool
+        Whether the models with the lowest means come first.
+    level : float
+        Level of the intervals.
+
+    Raises
+    ------
+    MissingExtraError
+        Vega-Altair is not installed.
+    """
+    table = frame.dropna(subset="mean")
+    best = table.groupby("model", sort=False)["mean"].mean()
+    best = best.sort_values(ascending=lower_is_better, kind="stable")
+    labels = dict(zip(best.index, make_labels(best.index), strict=True))
+    table = table.assign(model=table["model"].map(labels))
+    name, models = make_label(metric), [*labels.values()]
+    title = f"mean {name}{vega.describe_interval(table, level)}"
+    x = _make_group_axis([*frame["group"].unique()], _FIRST_TESTED, slant=0)
+    y = vega.axis_channel("mean", title, table[_NUMBERS])
+    lines = _draw_lines(table, models, x, y, level, what=_FIRST_TESTED)
+    texts = []
+    for model in models:
+        ends = vega.first_and_last(table[table["model"] == model])
+        means = " and ".join(f"{format_number(one.mean)} from {one.group}" for one in ends)
+        texts.append(f"{model}: {means}")
+    first = "; ".join(list_first(texts, _MODELS_DESCRIBED, "and {:,} more models"))
+    return vega.chart(vega.title(f"{name} over time"), f"Mean {name} by cut: {first}.", lines)
+
+
+def _draw_lines(  # noqa: PLR0913 - the data and the texts
+    table: pd.DataFrame,
+    models: list[str],
+    x: Spec,
+    y: Spec,
+    level: float,
+    *,
+    what: str = "ratings of the user",
 ) -> list[Spec]:
     """Return a line per model; the first models have points with intervals side by side."""
     data = vega.rows(**table, place=range(len(table)))
@@ -254,7 +306,7 @@ def _draw_lines(
     point, thick = {"filled": True, "opacity": 1, "size": 50}, {"strokeWidth": 1.5}
     tooltip = [
         vega.name("model", "model"),
-        vega.name("group", "ratings of the user"),
+        vega.name("group", what),
         vega.tooltip_users("size"),
         *vega.tooltip_mean(table[_NUMBERS], level),
     ]
@@ -267,13 +319,15 @@ def _draw_lines(
     ]
 
 
-def _make_group_axis(groups: list[str]) -> Spec:
-    angle = 0 if max(map(len, groups)) <= _WIDE else -25
+def _make_group_axis(groups: list[str], title: str, *, slant: int) -> Spec:
+    """Return the axis of groups; labels of more than `slant` characters are slanted."""
+    angle = 0 if max(map(len, groups)) <= slant else -25
+    overlap = "greedy" if len(groups) > _MANY_GROUPS else False
     return vega.name(
         "group",
-        "ratings of the user, in groups of about equal size",
+        title,
         scale={"domain": groups, "paddingInner": 0.3},
-        axis=vega.axis(labelAngle=angle, labelOverlap=False, grid=False),
+        axis=vega.axis(labelAngle=angle, labelOverlap=overlap, grid=False),
     )
 
 

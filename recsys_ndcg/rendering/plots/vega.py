@@ -41,6 +41,7 @@ _KINDS = {
     "tiers": ("means", "plot_intervals_by_tier"),
     "differences": ("users", "plot_difference_per_user"),
     "activity": ("means", "plot_score_by_activity"),
+    "time": ("means", "plot_score_by_cut"),
     "scatter": ("users", "plot_a_against_b"),
     "trade-off": ("trade_off", "plot_trade_off"),
     "forest": ("forest", "plot_forest"),
@@ -207,8 +208,8 @@ def plot(kind: str, *data: Any, **options: Any) -> alt.LayerChart:
 
     Parameters
     ----------
-    kind : {'k', 'users', 'tiers', 'differences', 'activity', 'scatter', 'trade-off', 'forest'}
-        The kind; 'k' of several metrics and 'forest' give a ``ConcatChart``.
+    kind : str
+        One of `_KINDS`; 'k' of several metrics and 'forest' give a ``ConcatChart``.
     data, options
         The arguments of its function.
 

@@ -116,7 +116,7 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - Surprise's signature, and a few 
         training. Without measures only the times are returned.
     cv : int or splitter, optional
         As in Surprise; an object has a method ``split(data)`` that returns trainsets and testsets,
-        such as `UserKFold`, `LeaveNOut`, `LeaveLastOut` or `TimeSplit`.
+        such as `UserKFold`, `LeaveNOut`, `LeaveLastOut`, `TimeSplit` or `RollingTime`.
     return_train_measures, n_jobs, pre_dispatch
         As in Surprise.
     verbose : bool

@@ -1,0 +1,271 @@
+"""Scores of users in the single folds of an experiment, and the cold-start table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import numpy as np
+import pandas as pd
+
+from recsys_ndcg.arrays import Floats, Ids, Positions, divide
+from recsys_ndcg.catalogue import Training
+from recsys_ndcg.comparison.model_scores import CHANCE, ModelScores
+from recsys_ndcg.errors import escape_invisible
+from recsys_ndcg.input import make_index
+from recsys_ndcg.rendering import Document, Section, ShownTable, format_number, pluralise
+from recsys_ndcg.report import bin_training_counts, build_signatures_section
+
+if TYPE_CHECKING:
+    from recsys_ndcg.comparison.comparison import Comparison
+
+_MAX_MODELS = 4  # columns of models in a table
+_COLD_START = (
+    "Users by their number of training ratings, when they were tested. A user whose number differs "
+    "between folds counts in each of these bins, with the mean of the folds in it. Models have no "
+    "rating of an unknown user."
+)
+
+
+class FoldRatings(NamedTuple):
+    """The ratings of one fold, and how many of them each tested user has in training.
+
+    Parameters
+    ----------
+    train_ratings, test_ratings, users, unknown_users, items, unknown_items : int
+        The numbers of ratings, and of users and items that are tested; unknown ones have no
+        training rating.
+    tested_users : array
+        The ids of the tested users.
+    n_training : int array
+        The number of training ratings of each of them.
+    """
+
+    train_ratings: int
+    test_ratings: int
+    users: int
+    unknown_users: int
+    items: int
+    unknown_items: int
+    tested_users: Ids
+    n_training: Positions
+
+    @classmethod
+    def of(cls, trainset: Any, testset: list[Any]) -> Self:
+        """Count the ratings of a fold."""
+        training, n_test = Training(trainset), len(testset)
+        users, items = ([*dict.fromkeys(map(itemgetter(side), testset))] for side in (0, 1))
+        places = training.find_users(users)
+        n_training = np.append(training.ratings.sizes, 0)[places]
+        n_unknown = int((training.find_items(items) < 0).sum())
+        sizes = (len(users), int((n_training == 0).sum()), len(items), n_unknown)
+        ids = np.fromiter(users, dtype=object, count=len(users))
+        return cls(trainset.n_ratings, n_test, *sizes, ids, n_training)
+
+
+class FoldTable(NamedTuple):
+    """A model's scores in one fold: arrays of shape (n_users, n_metrics), NaN if there is none."""
+
+    users: Ids
+    own: Floats
+    chance: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class FoldScores:
+    """The users' scores in each fold of an experiment, before they are averaged.
+
+    Parameters
+    ----------
+    metrics : sequence of str
+        The names of the columns.
+    models : mapping of str to sequence of FoldTable
+        By name; one per fold and seed, in the same order for all models.
+    folds : sequence of int
+        The number of each one's fold, from 1.
+    ratings : sequence of FoldRatings
+        The ratings of each one's fold.
+    cuts : sequence of float
+        The time of each fold's cut; empty if the folds do not follow each other in time.
+    """
+
+    metrics: Sequence[str]
+    models: Mapping[str, Sequence[FoldTable]]
+    folds: Sequence[int]
+    ratings: Sequence[FoldRatings]
+    cuts: Sequence[float] = ()
+
+    @classmethod
+    def of(
+        cls,
+        models: Mapping[str, Sequence[ModelScores]],
+        metrics: Sequence[str],
+        folds: Sequence[int],
+        ratings: Sequence[FoldRatings],
+        cuts: Sequence[float] = (),
+    ) -> Self:
+        """Keep the scores, and their chance levels, in some metrics."""
+        tables = {}
+        for name, parts in models.items():
+            chosen = [one.select_metrics(metrics) for one in parts]
+            tables[name] = [FoldTable(o.users, o.per_user, o.roles["chance"]) for o in chosen]
+        return cls(metrics, tables, folds, ratings, cuts)
+
+    def average_in_groups(
+        self, users: Ids, metric: str, groups: Sequence[Positions], *, of: str = "own"
+    ) -> Floats:
+        """Return the mean score of each user over the folds in which the user is in a group.
+
+        Parameters
+        ----------
+        users : array
+            All users.
+        metric : str
+            The name of the metric.
+        groups : sequence of int arrays
+            The group of each user of each fold and seed, in the order of `FoldRatings`.
+        of : {'own', 'chance'}
+            Whether to average the scores, or their chance levels.
+
+        Returns
+        -------
+        float64 array, shape (n_groups, n_users, n_models)
+            NaN if there is no score.
+        """
+        column, everyone = self.metrics.index(metric), make_index(users)
+        n_groups = 1 + max(int(one.max(initial=-1)) for one in groups)
+        total, count = np.zeros((2, n_groups, len(users), len(self.models)))
+        for model, parts in enumerate(self.models.values()):
+            for part, ratings, group in zip(parts, self.ratings, groups, strict=True):
+                values = getattr(part, of)[:, column]
+                places = make_index(ratings.tested_users).get_indexer(make_index(part.users))
+                cells = group[places], everyone.get_indexer(make_index(part.users)), model
+                total[cells] += np.nan_to_num(values)
+                count[cells] += ~np.isnan(values)
+        return divide(total, count)
+
+    @property
+    def group_by_fold(self) -> list[Positions]:
+        """The fold of each user of each fold and seed, from 0."""
+        each = zip(self.folds, self.ratings, strict=True)
+        return [np.full(len(one.tested_users), fold - 1) for fold, one in each]
+
+    @property
+    def group_by_training(self) -> tuple[list[Positions], list[str]]:
+        """The bin of each one's number of training ratings, and the names of the bins."""
+        counts = [one.n_training for one in self.ratings]
+        codes, labels = bin_training_counts(np.concatenate(counts))
+        return np.split(codes, np.cumsum([*map(len, counts)])[:-1]), labels
+
+
+def make_group_table(
+    comparison: Comparison, metric: str, groups: Sequence[Positions], labels: Sequence[Any]
+) -> pd.DataFrame:
+    """Return a row per group and model: users, mean, ci_low, ci_high and chance."""
+    folds, result = comparison.require_fold_scores(), comparison.by_metric[metric]
+    own, chance = (
+        folds.average_in_groups(comparison.users, metric, groups, of=of) for of in ("own", "chance")
+    )
+    # a column per group and model
+    flat = [one.swapaxes(0, 1).reshape(len(comparison.users), -1) for one in (own, chance)]
+    wide = replace(result, scores=flat[0], chance=flat[1])
+    low, high = wide.intervals(comparison.testing.alpha)
+    columns = {
+        "users": (~np.isnan(flat[0])).sum(axis=0),
+        "mean": wide.means(),
+        "ci_low": low,
+        "ci_high": high,
+        "chance": wide.means("chance"),
+    }
+    index = pd.MultiIndex.from_product([labels, [*folds.models]], names=["group", "model"])
+    return pd.DataFrame(columns, index=index)
+
+
+def make_cold_start_table(comparison: Comparison) -> pd.DataFrame:
+    """Return a row per side, metric, bin of training ratings, and model; the side is the user."""
+    groups, labels = comparison.require_fold_scores().group_by_training
+    tables = {
+        ("user", name): make_group_table(comparison, name, groups, labels)
+        for name in comparison.metrics_of_users
+    }
+    return pd.concat(tables, names=["side", "metric", "training_ratings", "model"])
+
+
+def build_cold_start_section(comparison: Comparison, metrics: Sequence[str]) -> Section:
+    """Return the section of scores by number of training ratings, a table for each metric."""
+    table = comparison.cold_start().loc["user"]
+    shown = []
+    for name in metrics:
+        part = pd.DataFrame(table.loc[name])
+        labels = [*part.index.unique("training_ratings")]
+        columns = {"training ratings": labels}
+        shown.append(show_groups(comparison, name, part, "Training ratings of the user", columns))
+    return Section("cold-start", "Cold start", _COLD_START, shown)
+
+
+def build_cold_start_document(comparison: Comparison) -> Document:
+    """Return the document of scores by number of training ratings."""
+    return Document(
+        title="Cold start",
+        facts=f"{pluralise(len(comparison.users))} by their number of training ratings",
+        sections=[
+            build_cold_start_section(comparison, comparison.metrics_of_users),
+            build_signatures_section(comparison.signatures),
+        ],
+        names_to_shorten=[*comparison.models, *comparison.metrics],
+    )
+
+
+def show_groups(
+    comparison: Comparison,
+    metric: str,
+    table: pd.DataFrame,
+    caption: str,
+    labels: Mapping[str, Sequence[str]],
+) -> ShownTable:
+    """Return a table with a row per group: its labels, users, chance, and each model's mean.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        The models.
+    metric : str
+        The name of the metric.
+    table : pandas.DataFrame
+        From `make_group_table`.
+    caption : str
+        What the groups are.
+    labels : mapping of str to sequence of str
+        The first columns.
+    """
+    result = comparison.by_metric[metric]
+    ordered = [result.models[column] for column in result.columns_by_mean]
+    models = [name for name in ordered if name != CHANCE]
+    wide = {name: table[name].unstack("model", sort=False) for name in table}  # noqa: PD010
+    cells = pd.DataFrame(dict(labels), dtype=object)
+    cells["users"] = wide["users"].max(axis=1).map(str).to_list()
+    if wide["chance"].notna().any(axis=None):
+        cells["chance"] = wide["chance"][models[0]].map(format_number).to_list()
+    for name in models[:_MAX_MODELS]:
+        columns = (wide[one][name] for one in ("mean", "ci_low", "ci_high"))
+        cells[escape_invisible(name)] = [*map(_format_mean, *columns)]
+    level = f"{100 * (1 - comparison.testing.alpha):.10g} %"
+    note = f"{metric}; mean [{level} interval over users]"
+    if len(models) > _MAX_MODELS:
+        note += f"; the best {_MAX_MODELS} of {len(models)} models"
+    return ShownTable(
+        f"{caption} by {escape_invisible(metric)}",
+        cells,
+        n_left_aligned=len(labels),
+        note=escape_invisible(note),
+        signature=escape_invisible(comparison.signature(metric).short),
+    )
+
+
+def _format_mean(mean: float, low: float, high: float) -> str:
+    """Format a mean with its interval, if there is one."""
+    if np.isnan(low) or np.isnan(high):
+        return format_number(mean)
+    return f"{format_number(mean)} [{format_number(low)}, {format_number(high)}]"

@@ -1,0 +1,230 @@
+"""Trends: how each model's scores change from cut to cut of one timeline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from recsys_ndcg.comparison.fold_scores import FoldScores, make_group_table, show_groups
+from recsys_ndcg.comparison.verdict import describe_interval, format_p, format_size
+from recsys_ndcg.errors import escape_invisible
+from recsys_ndcg.lazy import lazy_property
+from recsys_ndcg.rendering import Document, Renderable, Section, ShownTable, list_first, pluralise
+from recsys_ndcg.report import build_signatures_section
+from recsys_ndcg.significance import CORRECTIONS, fit_slopes
+
+if TYPE_CHECKING:
+    from recsys_ndcg.comparison.comparison import Comparison
+
+_MAX_LINES = 6  # models with a sentence
+_DIFFERENT_CHANCE = 0.01  # between the first and the last cut: worth a remark
+_DATES = 1e8, 1e10  # numbers between these look like seconds since 1970
+_COUNTS = (
+    *("train_ratings", "test_ratings", "users", "unknown_users"),
+    *("items", "unknown_items"),
+)
+LEAD = (
+    "At each cut the models are trained on the ratings before it, and tested on the ratings that "
+    "follow. Unknown users and items have no rating before the cut. A slope is the change of the "
+    "mean per cut, by least squares. Its interval is the longer of two: one for other users at the "
+    "same cuts, and one for other cuts. p is corrected for the number of models (Holm)."
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Trends(Renderable):
+    """Scores at successive cuts of one timeline, as `Comparison.trends` returns them.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        The models, compared over all cuts.
+
+    Attributes
+    ----------
+    cuts : pandas.DataFrame
+        A row per cut: its time (the first that is tested); train_ratings and test_ratings; users
+        and items that are tested, and unknown_users and unknown_items, which have no training
+        rating.
+    table : pandas.DataFrame
+        A row per metric, cut and model: time, users, mean, ci_low, ci_high, chance.
+    slopes : pandas.DataFrame
+        A row per metric and model: slope, the change of the mean per cut, with slope_low,
+        slope_high, slope_p and slope_p_corrected; and change, the mean at the last cut minus the
+        mean at the first one, with the same.
+    """
+
+    comparison: Comparison
+
+    @property
+    def _folds(self) -> FoldScores:
+        return self.comparison.require_fold_scores()
+
+    @property
+    def cuts(self) -> pd.DataFrame:
+        """The time of each cut, and the numbers of its ratings, users and items."""
+        folds = self._folds
+        of_fold = dict(zip(folds.folds, folds.ratings, strict=True))
+        rows = [[getattr(of_fold[fold], name) for name in _COUNTS] for fold in sorted(of_fold)]
+        table = pd.DataFrame(rows, pd.RangeIndex(1, len(rows) + 1, name="cut"), [*_COUNTS])
+        table.insert(0, "time", list(folds.cuts))
+        return table
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """The scores in each metric, of each model, at each cut."""
+        return self._table.copy()
+
+    @lazy_property
+    def _table(self) -> pd.DataFrame:
+        times, groups = self.cuts["time"], self._folds.group_by_fold
+        tables = {
+            name: make_group_table(self.comparison, name, groups, [*times.index])
+            for name in self.comparison.metrics
+        }
+        table = pd.concat(tables, names=["metric", "cut", "model"])
+        table.insert(0, "time", times.loc[table.index.get_level_values("cut")].to_numpy())
+        return table
+
+    @property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """All tables, by name."""
+        return {"cuts": self.cuts, "scores": self.table, "slopes": self.slopes}
+
+    @property
+    def slopes(self) -> pd.DataFrame:
+        """The trend of each model in each metric."""
+        return self._slopes.copy()
+
+    @lazy_property
+    def _slopes(self) -> pd.DataFrame:
+        tables = {name: self._fit(name) for name in self.comparison.metrics}
+        return pd.concat(tables, names=["metric", "model"])
+
+    def _fit(self, metric: str) -> pd.DataFrame:
+        """Return the slope over all cuts, and the change from the first cut to the last."""
+        folds, alpha = self._folds, self.comparison.testing.alpha
+        scores = folds.average_in_groups(self.comparison.users, metric, folds.group_by_fold)
+        table = pd.DataFrame(index=pd.Index([*folds.models], name="model"))
+        for name, part in (("slope", scores), ("change", scores[[0, -1]])):
+            found = fit_slopes(part, alpha)
+            table[name], table[f"{name}_low"], table[f"{name}_high"] = found[:3]
+            table[f"{name}_p"] = found.p
+            table[f"{name}_p_corrected"] = CORRECTIONS["holm"].correct(found.p)
+        return table
+
+    def write_findings(self, metric: str) -> list[str]:
+        """Write each model's trend, who is better or worse at the last cut, and remarks.
+
+        Parameters
+        ----------
+        metric : str
+            The name of the metric.
+        """
+        if len(self.cuts) < 2:
+            return ["There is only one cut, so there is no trend."]
+        board = self.comparison.leaderboards[metric].index
+        each = (self._write_slope(metric, name) for name in board if name in self._folds.models)
+        lines = list_first(each, _MAX_LINES, "… and {} more models.")
+        lines += [*self._compare_ends(metric), *self._compare_chance(metric)]
+        return [escape_invisible(line) for line in lines]
+
+    def _write_slope(self, metric: str, model: str) -> str:
+        alpha, row = self.comparison.testing.alpha, self._slopes.loc[[(metric, model)]]
+        slope, low, high, _, p = row.to_numpy()[0, :5].tolist()
+        verb = "has no clear trend"
+        if p <= alpha:
+            verb = "falls" if slope < 0 else "rises"
+        evidence = ""
+        if not np.isnan(p):
+            holm = "Holm " if len(self._folds.models) > 1 else ""
+            evidence = f" ({describe_interval(low, high, alpha)}, {holm}{format_p(p)})"
+        return f"{metric} of {model} {verb}: {format_size(slope)} per cut{evidence}."
+
+    def _compare_ends(self, metric: str) -> Iterator[str]:
+        """Yield which means are significantly better or worse at the last cut than at the first."""
+        slopes, sign = self._slopes.loc[metric], self.comparison.by_metric[metric].sign
+        is_clear = slopes["change_p_corrected"] <= self.comparison.testing.alpha
+        ends = self._table["mean"].loc[metric].unstack("cut")  # noqa: PD010
+        for word, way in (("Worse", -1), ("Better", 1)):
+            names = slopes.index[is_clear & (np.sign(sign * slopes["change"]) == way)]
+            texts = [
+                f"{name} ({format_size(ends.loc[name].iloc[0])} to "
+                f"{format_size(ends.loc[name].iloc[-1])})"
+                for name in names
+            ]
+            if texts:
+                yield (
+                    f"{word} in {metric} at the last cut than at the first: "
+                    f"{', '.join(list_first(texts, _MAX_LINES))}."
+                )
+        if not is_clear.any():
+            yield f"No mean {metric} at the last cut differs clearly from the mean at the first."
+
+    def _compare_chance(self, metric: str) -> Iterator[str]:
+        """Yield a remark if random order scores differently at the last cut."""
+        chance = self._table["chance"].loc[metric].groupby("cut").first()
+        first, last = chance.iloc[0], chance.iloc[-1]
+        if abs(last - first) > _DIFFERENT_CHANCE:
+            yield (
+                f"Chance in {metric} is {format_size(first)} at the first cut and "
+                f"{format_size(last)} at the last: lists of other lengths may explain a part of "
+                "the trends."
+            )
+
+    def show_scores(self, metric: str) -> ShownTable:
+        """Return the table of the scores in a metric, a row per cut."""
+        cuts = self.cuts
+        labels = {"cut": [*map(str, cuts.index)], "from": format_times(cuts["time"])}
+        table = pd.DataFrame(self._table.loc[metric])
+        shown = show_groups(self.comparison, metric, table, "Scores by cut", labels)
+        shares = 100 * cuts["unknown_users"] / cuts["users"]
+        shown.cells.insert(3, "unknown", [f"{share:.0f} %" for share in shares])
+        return shown
+
+    def show_ratings(self) -> ShownTable:
+        """Return the table of the numbers of ratings, users and items at each cut."""
+        cuts = self.cuts.reset_index()
+        cells = cuts.map(str).assign(time=format_times(cuts["time"]))
+        heads = {name: str(name).replace("_", " ") for name in cells} | {"time": "from"}
+        return ShownTable("Ratings by cut", cells.rename(columns=heads), n_left_aligned=2)
+
+    def document(self, *, with_verdict: bool = False) -> Document:  # noqa: ARG002 - it has none
+        """Return the document: for each metric the scores by cut and the trends."""
+        parts = [
+            part
+            for name in self.comparison.metrics
+            for part in (self.show_scores(name), self.write_findings(name))
+        ]
+        models = pluralise(len(self._folds.models), "model")
+        return Document(
+            title="Scores over time",
+            facts=f"{models} at {pluralise(len(self.cuts), 'cut')}",
+            sections=[
+                Section("time", "Scores over time", LEAD, [*parts, self.show_ratings()]),
+                build_signatures_section(self.comparison.signatures),
+            ],
+            names_to_shorten=[*self.comparison.models, *self.comparison.metrics],
+        )
+
+
+def format_times(times: Sequence[float] | pd.Series[float]) -> list[str]:
+    """Return times as text: as dates (UTC) if they look like seconds since 1970.
+
+    Examples
+    --------
+    >>> format_times([1.4e9, 1.5e9]), format_times([1.4e9, 1.4e9 + 60]), format_times([3, 7.5])
+    (['2014-05-13', '2017-07-14'], ['2014-05-13 16:53', '2014-05-13 16:54'], ['3', '7.5'])
+    """
+    low, high = _DATES
+    if all(low <= time < high for time in times):
+        dates = pd.to_datetime(np.array(times, dtype=np.float64), unit="s")
+        for form in ("%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S"):
+            texts = dates.strftime(form).tolist()
+            if len({*texts}) == len(texts):
+                return texts
+    return [f"{time:.15g}" for time in times]

@@ -1,0 +1,193 @@
+"""RollingTime: train on the past and test on what follows, at successive cuts of one timeline."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from math import inf
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from recsys_ndcg.arrays import Flags, Floats, Positions
+from recsys_ndcg.errors import check_choice, is_number, quote
+from recsys_ndcg.folds.splits import RatingUsers, Splitter, get_ratings, parse_time, read_times
+
+_Times = Floats | Positions
+_SPACINGS = ("ratings", "time")
+
+
+class RollingTime(Splitter):
+    """Test the ratings that follow each of several cuts, trained on all ratings before the cut.
+
+    Use it to see how models do as time goes on: at each cut they know no later rating, of any user.
+    Users and items without a rating before the cut are unknown to the models; their ratings are
+    tested, too. Ratings at the same time are on the same side of each cut.
+
+    Parameters
+    ----------
+    cuts : int or sequence
+        The number of cuts, or their times, ascending: numbers, ISO dates or datetimes, as in
+        `TimeSplit`.
+    window : number, str or datetime.timedelta, optional
+        How long ratings are tested after each cut; by default until the next cut, and after the
+        last one until the end. A number has the unit of the timestamps. Text is a duration of
+        pandas, such as ``"30D"``; it and a timedelta are compared as seconds.
+    history : number, str or datetime.timedelta, optional
+        How long before each cut ratings are trained on; by default all are.
+    spacing : {'ratings', 'time'}
+        Whether a number of cuts leaves about as many ratings, or as much time, before the first
+        cut, between all cuts and after the last one.
+    known_users : bool
+        Whether to test only users who have training ratings.
+
+    Examples
+    --------
+    >>> from surprise import Dataset, Reader
+    >>> from recsys_ndcg.datasets import sample_ratings
+    >>> ratings = sample_ratings(n_users=30)
+    >>> reader = Reader(rating_scale=(0.5, 5))
+    >>> data = Dataset.load_from_df(ratings[["user", "item", "rating"]], reader)
+    >>> data.raw_ratings = list(ratings.itertuples(index=False, name=None))  # with timestamps
+    >>> for trainset, testset in RollingTime(cuts=3).split(data):
+    ...     print(trainset.n_ratings, len(testset))
+    207 208
+    415 208
+    623 208
+    """
+
+    def __init__(
+        self,
+        cuts: Any = 10,
+        window: Any = None,
+        *,
+        history: Any = None,
+        spacing: str = "ratings",
+        known_users: bool = False,
+    ) -> None:
+        check_choice("spacing", spacing, _SPACINGS)
+        if isinstance(cuts, Integral):
+            self._check_integers(1, cuts=cuts)
+        self.cuts = int(cuts) if isinstance(cuts, Integral) else self._check_times(cuts)
+        self.window = self._check_duration("window", window)
+        self.history = self._check_duration("history", history)
+        self.spacing = spacing
+        self.known_users = known_users
+
+    @property
+    def n_splits(self) -> int:  # type: ignore[override] # which sets it
+        """The number of cuts."""
+        return self.cuts if isinstance(self.cuts, int) else len(self.cuts)
+
+    def find_cuts(self, data: Any) -> list[float]:
+        """Return the time of each cut: the first time that is tested.
+
+        Parameters
+        ----------
+        data : surprise.Dataset
+            The ratings.
+
+        Raises
+        ------
+        InvalidInputError
+            There is no timestamp, or there are too few different ones.
+        """
+        cuts: list[float] = self._find_cuts(read_times(get_ratings(data))).tolist()
+        return cuts
+
+    def _check_times(self, cuts: Any) -> list[float | str]:
+        """Return the times as numbers and text, which describe the splitter."""
+        if isinstance(cuts, str | bytes) or not isinstance(cuts, Sequence | np.ndarray | pd.Index):
+            self._raise(f"cuts must be a number of cuts, or their times, not {quote(cuts)}.")
+        given = cuts.tolist() if isinstance(cuts, np.ndarray) else [*cuts]
+        times = [parse_time(one, "RollingTime: a cut") for one in given]
+        if not times or any(later <= one for one, later in pairwise(times)):
+            self._raise(f"the times of the cuts must be ascending, not {quote(given)}.")
+        return [one if is_number(one) else str(one) for one in given]
+
+    def _check_duration(self, name: str, given: Any) -> float | str | None:
+        """Return a duration as a number or as text, which describes the splitter."""
+        if given is None:
+            return None
+        kept = given if is_number(given) or isinstance(given, str) else None
+        if isinstance(given, dt.timedelta | np.timedelta64):
+            kept = str(pd.Timedelta(given))
+        try:
+            # pandas reads text without a unit as nanoseconds
+            is_right = kept is not None and 0 < _to_number(kept) < inf and not _is_plain(kept)
+        except ValueError:  # text that is no duration
+            is_right = False
+        if not is_right:
+            self._raise(
+                f"{name} must be a duration above 0: a number in the unit of the timestamps, text "
+                f"such as '30D', or a timedelta, not {quote(given)}."
+            )
+        return kept
+
+    def _find_cuts(self, times: _Times) -> _Times:
+        if not isinstance(self.cuts, int):
+            return np.array([parse_time(one) for one in self.cuts])
+        first, last, parts = times.min(), times.max(), self.cuts + 1
+        if self.spacing == "time":
+            return np.asarray(first + (last - first) * (np.arange(1, parts) / parts))
+        ordered: Any = np.sort(times)
+        cuts: _Times = ordered[len(times) * np.arange(1, parts) // parts]
+        different = np.unique(times)
+        if len(different) < parts:
+            self._raise(
+                f"cuts={self.cuts} needs at least {parts} different timestamps, and there are "
+                f"{len(different)}. Lower cuts."
+            )
+        before = np.concatenate([[first], cuts[:-1]])
+        if (cuts == before).any():
+            time = cuts[cuts == before][0]
+            self._raise(
+                f"cuts={self.cuts} gives two parts the same time, {quote(time.item())}, at which "
+                f"there are {(times == time).sum()} of {len(times)} ratings. Lower cuts, or pass "
+                "spacing='time'."
+            )
+        return cuts
+
+    def _choose(self, ratings: Sequence[Any], users: RatingUsers) -> Iterator[tuple[Flags, Flags]]:
+        times = read_times(ratings)
+        cuts = self._find_cuts(times).tolist()
+        # check all before the first one is trained
+        for number, cut in enumerate(cuts, 1):
+            train, test = self._select(number - 1, cuts, times, users)
+            if not train.any() or not test.any():
+                known = " of a known user" if self.known_users else ""
+                use = f"to test{known}" if train.any() else "to train on"
+                self._raise(
+                    f"cut {number} of {len(cuts)}, at {quote(cut)}, leaves no rating {use}: "
+                    f"the timestamps go from {quote(times.min().item())} to "
+                    f"{quote(times.max().item())}. Choose other cuts, or a longer window or "
+                    "history."
+                )
+        yield from (self._select(place, cuts, times, users) for place in range(len(cuts)))
+
+    def _select(
+        self, place: int, cuts: Sequence[Any], times: _Times, users: RatingUsers
+    ) -> tuple[Flags, Flags]:
+        """Return which rows are trained on, and which are tested, at one cut."""
+        start, next_cut = cuts[place], [*cuts, inf][place + 1]
+        end = next_cut if self.window is None else start + _to_number(self.window)
+        train, test = times < start, (times >= start) & (times < end)
+        if self.history is not None:
+            train &= times >= start - _to_number(self.history)
+        if self.known_users:
+            test &= (np.bincount(users.codes[train], minlength=users.size) > 0)[users.codes]
+        return train, test
+
+
+def _is_plain(duration: float | str) -> bool:
+    """Return whether text is a number without a unit."""
+    return isinstance(duration, str) and duration.strip("+ ").replace(".", "").isdigit()
+
+
+def _to_number(duration: float | str) -> float:
+    """Return a number as it is, and text as seconds; whole ones exactly."""
+    number = pd.Timedelta(duration).total_seconds() if isinstance(duration, str) else duration
+    return int(number) if number == number // 1 else number
