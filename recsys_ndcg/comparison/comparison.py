@@ -416,16 +416,18 @@ class Comparison(Renderable):
         return self.fold_scores is not None and bool(self.fold_scores.cuts)
 
     def cold_start(self) -> pd.DataFrame:
-        """Return the scores of users by their number of training ratings, unknown users apart.
+        """Return the scores by number of training ratings of user and item, unknown ones apart.
 
         Returns
         -------
         pandas.DataFrame
-            Indexed by side (``"user"``), metric, training_ratings (a bin such as ``"2–4"``) and
-            model: users, mean, ci_low, ci_high, chance. The number of a user's training ratings
-            may differ between folds: the user counts in each of these bins, with the mean score of
-            the folds in it. Bins with fewer than ten lists are merged with their neighbours, except
-            ``"0 (unknown)"``.
+            Indexed by side (``"user"`` or ``"item"``), metric, training_ratings (a bin such as
+            ``"2–4"``) and model: users, mean, ci_low, ci_high, chance. The number of a user's
+            training ratings may differ between folds: the user counts in each of these bins, with
+            the mean score of the folds in it. Bins with fewer than ten lists are merged with their
+            neighbours, except ``"0 (unknown)"``. By item: the mean score if only test ratings of
+            these items counted (`Report.by_items`), over users and folds, for metrics that are sums
+            over labels; without interval and chance.
 
         Raises
         ------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -25,7 +25,9 @@ _MAX_MODELS = 4  # columns of models in a table
 _COLD_START = (
     "Users by their number of training ratings, when they were tested. A user whose number differs "
     "between folds counts in each of these bins, with the mean of the folds in it. Models have no "
-    "rating of an unknown user."
+    "rating of an unknown user. Items by their number of training ratings: the score if only test "
+    "ratings of these items counted, over the users who have some; without an interval, as a user "
+    "counts once for each fold."
 )
 
 
@@ -87,6 +89,8 @@ class FoldScores:
         The number of each one's fold, from 1.
     ratings : sequence of FoldRatings
         The ratings of each one's fold.
+    items : mapping of str to sequence of pandas.DataFrame
+        By model, the scores of folds and seeds by stratum of items (`Report.by_items`).
     cuts : sequence of float
         The time of each fold's cut; empty if the folds do not follow each other in time.
     """
@@ -95,15 +99,17 @@ class FoldScores:
     models: Mapping[str, Sequence[FoldTable]]
     folds: Sequence[int]
     ratings: Sequence[FoldRatings]
+    items: Mapping[str, Sequence[pd.DataFrame]] = field(default_factory=dict)
     cuts: Sequence[float] = ()
 
     @classmethod
-    def of(
+    def of(  # noqa: PLR0913, PLR0917 - a part of each fold
         cls,
         models: Mapping[str, Sequence[ModelScores]],
         metrics: Sequence[str],
         folds: Sequence[int],
         ratings: Sequence[FoldRatings],
+        items: Mapping[str, Sequence[pd.DataFrame]],
         cuts: Sequence[float] = (),
     ) -> Self:
         """Keep the scores, and their chance levels, in some metrics."""
@@ -111,7 +117,7 @@ class FoldScores:
         for name, parts in models.items():
             chosen = [one.select_metrics(metrics) for one in parts]
             tables[name] = [FoldTable(o.users, o.per_user, o.roles["chance"]) for o in chosen]
-        return cls(metrics, tables, folds, ratings, cuts)
+        return cls(metrics, tables, folds, ratings, items, cuts)
 
     def average_in_groups(
         self, users: Ids, metric: str, groups: Sequence[Positions], *, of: str = "own"
@@ -184,24 +190,67 @@ def make_group_table(
 
 
 def make_cold_start_table(comparison: Comparison) -> pd.DataFrame:
-    """Return a row per side, metric, bin of training ratings, and model; the side is the user."""
-    groups, labels = comparison.require_fold_scores().group_by_training
-    tables = {
-        ("user", name): make_group_table(comparison, name, groups, labels)
-        for name in comparison.metrics_of_users
-    }
-    return pd.concat(tables, names=["side", "metric", "training_ratings", "model"])
+    """Return a row per side (user or item), metric, bin of training ratings, and model."""
+    tables = _make_cold_start_tables(comparison)
+    table = pd.concat(tables, names=["side", "metric", "training_ratings", "model"])
+    levels, codes = [], []
+    for name in (
+        "side",
+        "metric",
+        "training_ratings",
+        "model",
+    ):  # in this order, so that parts are found without a search
+        values = table.index.get_level_values(name)
+        order = [*values.unique()]
+        order = sorted(order, key=_parse_bin) if name == "training_ratings" else order
+        levels.append(order)
+        codes.append(pd.Index(order).get_indexer(values))
+    return table.set_axis(pd.MultiIndex(levels, codes, names=table.index.names))
+
+
+def _make_cold_start_tables(comparison: Comparison) -> dict[tuple[str, str], pd.DataFrame]:
+    """Return the tables by side and metric."""
+    folds = comparison.require_fold_scores()
+    groups, labels = folds.group_by_training
+    by_items = _average_parts(folds.items)
+    tables = {}
+    for name in comparison.metrics_of_users:
+        tables["user", name] = make_group_table(comparison, name, groups, labels)
+    for side, name in [*tables]:
+        if name in by_items:
+            tables["item", name] = by_items[name].reindex(columns=[*tables[side, name]])
+    return tables
+
+
+def _average_parts(items: Mapping[str, Sequence[pd.DataFrame]]) -> dict[Any, pd.DataFrame]:
+    """Return by metric a row per stratum of items and model: users of all folds, and their mean."""
+    known = {model: pd.concat(parts) for model, parts in items.items() if parts}
+    if not known:
+        return {}
+    every = pd.concat(known, names=["model"]).dropna(subset="score")
+    every["sum"] = every["score"] * every["users"]
+    sums = every.groupby(level=["metric", "stratum", "model"], sort=False)[["users", "sum"]].sum()
+    sums["mean"] = sums.pop("sum") / sums["users"]
+    order = np.argsort([_parse_bin(name) for name in sums.index.get_level_values("stratum")])
+    by_metric = sums.iloc[order].astype({"users": int}).groupby(level="metric", sort=False)
+    return {name: part.droplevel("metric") for name, part in by_metric}
+
+
+def _parse_bin(name: str) -> int:
+    """Return the first number of a bin, such as "2–4"."""
+    return int(name.partition("–")[0].partition(" ")[0])
 
 
 def build_cold_start_section(comparison: Comparison, metrics: Sequence[str]) -> Section:
-    """Return the section of scores by number of training ratings, a table for each metric."""
-    table = comparison.cold_start().loc["user"]
-    shown = []
+    """Return the section of scores by number of training ratings, tables for each metric."""
+    tables, shown = _make_cold_start_tables(comparison), []
     for name in metrics:
-        part = pd.DataFrame(table.loc[name])
-        labels = [*part.index.unique("training_ratings")]
-        columns = {"training ratings": labels}
-        shown.append(show_groups(comparison, name, part, "Training ratings of the user", columns))
+        for side in ("user", "item"):
+            if (side, name) in tables:
+                part = tables[side, name]
+                columns = {"training ratings": [*part.index.unique(0)]}
+                caption = f"Training ratings of the {side}"
+                shown.append(show_groups(comparison, name, part, caption, columns))
     return Section("cold-start", "Cold start", _COLD_START, shown)
 
 

@@ -23,6 +23,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
+
 from recsys_ndcg.errors import InvalidInputError, quote, warn
 from recsys_ndcg.experiments.cells import Cell, Failure, Result
 from recsys_ndcg.experiments.models import GIVEN_PREFIX
@@ -38,6 +41,7 @@ _SIMPLE = re.compile(r"[\w=+,-][\w .=+,-]{0,58}[\w=+,-]|\w", re.ASCII)
 _DIGEST = re.compile(r"[0-9a-f]{16,}")
 _FAILED = ".failed.txt"
 _STALE = 3600  # seconds, after which an unfinished file is no longer being written
+_PARTS = ("labels", "score", "users")  # of the scores by stratum of items
 
 
 @dataclass(frozen=True)
@@ -223,6 +227,7 @@ class RunFolder:
             "sha256": sha256(content).hexdigest(),
             "names": scores.names,
             "orderless": scores.has_no_order,
+            "by_items": _store_parts(scores.by_items),
         }
 
     def _check_not_replaced(self, model: str) -> None:
@@ -313,7 +318,23 @@ def _load_scores(stored: dict[str, Any], folder: Path) -> ProtocolScores:
         msg = f"{name} was changed or damaged after it was written."
         raise InvalidInputError(msg)
     audit = audit_from_parquet(content)
-    return ProtocolScores(stored["names"], audit.totals, audit, stored["orderless"])
+    by_items = _restore_parts(stored.get("by_items"))
+    return ProtocolScores(stored["names"], audit.totals, audit, stored["orderless"], by_items)
+
+
+def _store_parts(parts: pd.DataFrame | None) -> list[Any] | None:
+    """Return the scores by stratum of items as rows for JSON."""
+    if parts is None:
+        return None
+    rows = parts[[*_PARTS]].astype(object).reset_index().to_numpy().tolist()
+    return [to_json_value(row) for row in rows]
+
+
+def _restore_parts(rows: list[Any] | None) -> pd.DataFrame | None:
+    if rows is None:
+        return None
+    table = pd.DataFrame(rows, columns=["metric", "stratum", *_PARTS])
+    return table.astype(dict.fromkeys(_PARTS, np.float64)).set_index(["metric", "stratum"])
 
 
 def _restore_number(stored: float | None) -> float:

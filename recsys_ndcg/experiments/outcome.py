@@ -77,6 +77,12 @@ class ModelRun:
         """The users' scores in each cell."""
         return [FoldRuns([one.fold]).averaged_scores for one in self.results]
 
+    @property
+    def parts_by_items(self) -> list[pd.DataFrame]:
+        """The scores by stratum of items in each cell, if they are known."""
+        parts = (part.by_items for one in self.results for part in one.fold.ranked)
+        return [part for part in parts if part is not None]
+
     @lazy_property
     def averaged_scores(self) -> ModelScores:
         """Its scores, averaged within each user, for `recsys_ndcg.compare`."""
@@ -430,6 +436,7 @@ class Outcome:
             metrics,
             folds=[fold for _, fold in cells],
             ratings=[self.fold_ratings[cell] for cell in cells],
+            items={name: one.parts_by_items for name, one in models.items()},
             cuts=splitter.find_cuts(self.ratings.data) if isinstance(splitter, RollingTime) else (),
         )
 

@@ -8,6 +8,7 @@ import sys
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from functools import partial
 from glob import glob
 from importlib import import_module
@@ -179,7 +180,7 @@ def experiment(  # noqa: PLR0913 - the contract
     plan = FoldPlan.of_protocols(protocol, metrics, k, threshold, convention, features=features)
     split = CheckedSplits(ratings, splits)
     split.check_n_jobs(n_jobs)
-    plan = split.resolve(plan)
+    plan = replace(split.resolve(plan), split_items=True)
     if plan.catalogue is not None:
         check_models_rank_catalogue(parsed)
     outcome = Outcome(parsed, split, each, plan)

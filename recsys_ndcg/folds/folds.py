@@ -6,6 +6,7 @@ import time
 import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add, itemgetter
@@ -30,18 +31,23 @@ from recsys_ndcg.folds.measures import ACCURACY, FoldPlan
 from recsys_ndcg.input import make_index, to_column, to_floats
 from recsys_ndcg.lists import CatalogueLists, Grades, GroupedLists, RankedLists, hash_ids
 from recsys_ndcg.progress import iterate_with_progress
+from recsys_ndcg.report import split_by_items
 from recsys_ndcg.scoring import Audit, Plan, Totals
 
 _HASHES = 256  # of the pairs in a testset
 
 
 class ProtocolScores(NamedTuple):
-    """A fold's ranking measures under one protocol; `audit` has users' scores if they are kept."""
+    """A fold's ranking measures under one protocol; `audit` has users' scores if they are kept.
+
+    `by_items` has the scores by popularity of items in training (`Report.by_items`), if wanted.
+    """
 
     names: list[str]
     totals: Totals
     audit: Audit | None
     has_no_order: bool
+    by_items: pd.DataFrame | None = None
 
 
 @dataclass(frozen=True)
@@ -103,7 +109,7 @@ class FoldRun:
             try:
                 lists = _rank_catalogue(model, trainset, testset, own, show)
                 rank_time = time.time() - begun
-                ranked.append(_score(lists, own, prepared.plan, "catalogue"))
+                ranked.append(prepared.score(lists, own, "catalogue"))
             except DivergedModelError as error:  # its traceback would keep the model in memory
                 fitted = fitted._replace(diverged=error.with_traceback(None))
             finally:  # a bar does not show the step any longer
@@ -244,11 +250,15 @@ class FoldRuns(tuple["FoldRun", ...]):
 
 
 class PreparedFold(NamedTuple):
-    """A fold's plan with its threshold, the number of its test users, and `FoldRun.tested`."""
+    """A fold's plan with its threshold, the number of its test users, and `FoldRun.tested`.
+
+    `train` has the training rows if scores are split by items.
+    """
 
     plan: FoldPlan
     n_users: int
     tested: frozenset[int]
+    train: Any = None
 
     @classmethod
     def of(cls, trainset: Any, testset: list[Any], plan: FoldPlan) -> PreparedFold:
@@ -264,7 +274,7 @@ class PreparedFold(NamedTuple):
         if plan.catalogue is not None:
             plan = replace(plan, catalogue=plan.catalogue.with_trainset(trainset, **plan.known))
         tested = _hash_pairs(testset) if plan.keep_per_user else frozenset()
-        return cls(plan, len(sizes), tested)
+        return cls(plan, len(sizes), tested, trainset if plan.split_items else None)
 
     @property
     def job(self) -> FoldJob:
@@ -281,7 +291,7 @@ class PreparedFold(NamedTuple):
                 if predictions:
                     lists = build_rated_lists(predictions, plan.rated.duplicates)
                     lists = plan.rated.add_background(lists)
-                    found.append(_score(lists, plan.rated, plan, "rated"))
+                    found.append(self.score(lists, plan.rated, "rated"))
         ranked += catalogue
         return FoldRun(
             test=_merge(fitted.test_values, ranked, plan),
@@ -293,6 +303,22 @@ class PreparedFold(NamedTuple):
             tested=self.tested,
             diverged=fitted.diverged,
         )
+
+    def score(self, lists: GroupedLists, own: Plan, protocol: str) -> ProtocolScores:
+        """Measure lists by one of the plans, which names the protocol's metrics."""
+        by_metric = self.plan.names(protocol)
+        names = [by_metric.get(name, name) for name in own.names]
+        if not self.plan.keep_per_user:
+            totals = Totals.of(own.resolve_and_measure(lists))
+            return ProtocolScores(names, totals, None, has_no_order(lists))
+        facts = own.facts_of(lists)
+        audit, by_items = Audit.of(lists, own.resolve(facts, lists), facts), None
+        if self.train is not None:
+            with suppress(InvalidInputError):  # no metric is a sum over labels
+                by_items = split_by_items(audit, "popularity", self.train)
+                by_items = by_items.rename(index=dict(zip(own.names, names, strict=True)), level=0)
+        kept = audit.without_lists()
+        return ProtocolScores(names, kept.totals, kept, has_no_order(lists), by_items)
 
 
 def _hash_pairs(testset: list[Any]) -> frozenset[int]:
@@ -329,17 +355,6 @@ def _rank_catalogue(
     candidates = model.candidates(trainset, choose_convention(plan))
     lists = Placement(candidates, labels, plan, shown=False).lists(show)
     return plan.add_background(lists)
-
-
-def _score(lists: GroupedLists, own: Plan, plan: FoldPlan, protocol: str) -> ProtocolScores:
-    by_metric = plan.names(protocol)
-    names = [by_metric.get(name, name) for name in own.names]
-    if not plan.keep_per_user:
-        totals = Totals.of(own.resolve_and_measure(lists))
-        return ProtocolScores(names, totals, None, has_no_order(lists))
-    facts = own.facts_of(lists)
-    audit = Audit.of(lists, own.resolve(facts, lists), facts).without_lists()
-    return ProtocolScores(names, audit.totals, audit, has_no_order(lists))
 
 
 def build_rated_lists(predictions: Any, duplicates: str) -> GroupedLists:

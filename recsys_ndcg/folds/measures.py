@@ -186,6 +186,8 @@ class FoldPlan:
         Whether the scores of every user are kept.
     known : mapping of str
         What is known besides the trainset, as for `Background.of`: features.
+    split_items : bool
+        Whether scores are also split by the number of training ratings of the items.
     """
 
     measures: Sequence[Measure]
@@ -194,6 +196,7 @@ class FoldPlan:
     return_train_measures: bool = False
     keep_per_user: bool = True
     known: Mapping[str, Any] = field(default_factory=dict)
+    split_items: bool = False
 
     @classmethod
     def of(

@@ -4,6 +4,7 @@ from recsys_ndcg.report.document import build_signatures_section as build_signat
 from recsys_ndcg.report.document import describe_equal_scores as describe_equal_scores
 from recsys_ndcg.report.document import format_cells as format_cells
 from recsys_ndcg.report.explanation import build_user_lists as build_user_lists
+from recsys_ndcg.report.label_weights import split_by_items as split_by_items
 from recsys_ndcg.report.page import MAX_USERS as MAX_USERS
 from recsys_ndcg.report.page import build_chance_section as build_chance_section
 from recsys_ndcg.report.page import build_cutoff_section as build_cutoff_section

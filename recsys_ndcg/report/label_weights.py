@@ -17,14 +17,13 @@ from recsys_ndcg.errors import InvalidInputError, is_number, quote
 from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.metrics import Metric
 from recsys_ndcg.rendering import list_first
+from recsys_ndcg.report.user_groups import BIN_STARTS, UNKNOWN_BIN
 from recsys_ndcg.scoring import Audit, Measurement, Plan, Scores, Totals, find_metric_name
 from recsys_ndcg.significance import mean_interval
 
 if TYPE_CHECKING:
     from recsys_ndcg.report.report import Report
 
-#: The first number of training rows of each stratum of popularity.
-_STEPS = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
 _COLUMNS = ("items", "labels", "part", "ci_low", "ci_high", "share", "score", "users")
 _OTHER = "other"  # items without a stratum
 _GAMMA_STEP = 0.05
@@ -32,18 +31,19 @@ _MAX_SWAPS = 5  # that a sentence names
 
 
 def name_counts(counts: Any) -> Any:
-    """Return the stratum of each number of training rows, as categories, such as ``"2–4"``.
+    """Return the bin of each number of training rows, as categories, such as ``"2–4"``.
 
     Examples
     --------
-    >>> name_counts([0, 3, 20_000]).tolist()
-    ['0', '2–4', '10000+']
+    >>> name_counts([0, 3, 1]).tolist()
+    ['0 (unknown)', '2–4', '1']
     """
+    codes: Any = np.searchsorted(BIN_STARTS, counts, side="right")
     names = [
-        f"{first}" if end == first + 1 else f"{first}–{end - 1}" for first, end in pairwise(_STEPS)
+        f"{first}" if end == first + 1 else f"{first}–{end - 1}"
+        for first, end in pairwise(BIN_STARTS)
     ]
-    codes: Any = np.searchsorted(_STEPS, counts, side="right") - 1
-    named = pd.Categorical.from_codes(codes, [*names, f"{_STEPS[-1]}+"], ordered=True)  # type: ignore[call-overload]
+    named = pd.Categorical.from_codes(codes, [UNKNOWN_BIN, *names], ordered=True)  # type: ignore[call-overload]
     return named.remove_unused_categories()
 
 

@@ -782,7 +782,7 @@ class Report(Renderable, Mapping[str, float]):
         Parameters
         ----------
         strata : {'popularity'}, mapping or Series
-            By default the number of training rows of an item: ``"0"`` (unknown), ``"1"``,
+            By default the number of training rows of an item: ``"0 (unknown)"``, ``"1"``,
             ``"2–4"`` …; or the stratum of each item. Items without one are in ``"other"``.
         train : table, rows or trainset, optional
             The training rows; by default those given to `evaluate`.

@@ -40,7 +40,9 @@ _TRAIN_FORMS = (
     "user ids"
 )
 _FEWEST = 10  # users in a bin: with fewer, there is no test
-_BIN_STARTS = np.array([first * 10**tens for tens in range(18) for first in (1, 2, 5)])
+#: The first numbers of the bins of training ratings; 0 is a bin of its own.
+BIN_STARTS = np.array([first * 10**tens for tens in range(18) for first in (1, 2, 5)])
+UNKNOWN_BIN = "0 (unknown)"
 _TRAINSET_ATTRIBUTES = ("to_raw_uid", "all_users", "ur")
 
 
@@ -202,13 +204,13 @@ def bin_training_counts(counts: Positions) -> tuple[Positions, list[str]]:
     >>> labels, np.bincount(codes).tolist()
     (['0 (unknown)', '1', '2–49'], [1, 10, 12])
     """
-    narrow = np.searchsorted(_BIN_STARTS, counts, side="right")
+    narrow = np.searchsorted(BIN_STARTS, counts, side="right")
     spans, size = list[tuple[int, int]](), _FEWEST
     for place, more in enumerate(np.bincount(narrow)[1:].tolist()):
         if more:
             is_next = size >= _FEWEST
-            low = _BIN_STARTS[place] if is_next else spans.pop()[0]
-            spans.append((low, _BIN_STARTS[place + 1] - 1))
+            low = BIN_STARTS[place] if is_next else spans.pop()[0]
+            spans.append((low, BIN_STARTS[place + 1] - 1))
             size = more if is_next else size + more
     if size < _FEWEST and len(spans) > 1:
         _, high = spans.pop()
@@ -216,7 +218,7 @@ def bin_training_counts(counts: Positions) -> tuple[Positions, list[str]]:
     labels = [f"{low}" if low == high else f"{low}–{high}" for low, high in spans]
     codes = np.searchsorted([low for low, _ in spans], counts, side="right")
     if (counts == 0).any():
-        return codes, ["0 (unknown)", *labels]
+        return codes, [UNKNOWN_BIN, *labels]
     return codes - 1, labels
 
 

@@ -171,6 +171,33 @@ def test_the_cold_start_is_a_mean_over_users_in_each_bin() -> None:
     assert "training ratings" in str(found)
 
 
+def test_the_cold_start_by_item_averages_the_parts_of_all_cuts(tmp_path: Path) -> None:
+    """Evaluated cut by cut by hand; a saved experiment has the same."""
+    how: Any = {"splits": RollingTime(N_CUTS), "folder": tmp_path / "run", "metrics": ["ndcg@5"]}
+    first = run({"means": item_means}, **how).cold_start()
+    pd.testing.assert_frame_equal(run({"means": item_means}, **how).cold_start(), first)
+    parts = []
+    for start, end, _ in at_each_cut():
+        table = ratings()
+        past = table[table["timestamp"] < start]
+        tested = table[table["timestamp"].between(start, end, inclusive="left")]
+        rows = tested.rename(columns={"rating": "true"})
+        rows = rows.assign(estimated=np.asarray(item_means(past)(tested)))
+        convention = rn.Convention(tie_tolerance=1e-9)
+        report = rn.evaluate(rows, metrics=["ndcg@5"], convention=convention)
+        parts.append(report.by_items(train=past))
+    joined: Any = pd.concat(parts).loc["ndcg@5"]
+    every = joined.dropna(subset="score")
+    by_item: Any = first.loc[("item", "ndcg@5")]
+    found = by_item.xs("means", level="model")
+    assert found.index[0] == "0 (unknown)"
+    for stratum, rows in every.groupby(level=0):
+        users = rows["users"].sum()
+        assert found.loc[stratum, "users"] == users
+        mean = (rows["score"] * rows["users"]).sum() / users
+        assert found.loc[stratum, "mean"] == pytest.approx(mean, rel=1e-12)
+
+
 def test_a_report_is_cut_by_training_ratings() -> None:
     """As a built-in group, which needs the training data."""
     train = pd.DataFrame({"user": [*range(1, 31), *range(11, 31), *range(21, 31)] * 2})
@@ -287,7 +314,7 @@ def test_the_command_line_names_the_cuts_in_its_file(tmp_path: Path) -> None:
     for row in found["trends"]["scores"]:
         assert row["mean"] == pytest.approx(table.loc[(row["cut"], row["model"]), "mean"])
     assert [row["cut"] for row in found["trends"]["cuts"]] == [1, 2, 3, 4]
-    assert {row["side"] for row in found["cold_start"]} == {"user"}
+    assert {row["side"] for row in found["cold_start"]} == {"user", "item"}
 
 
 @pytest.mark.slow

@@ -54,7 +54,7 @@ def test_a_part_is_the_sum_over_the_labels_of_its_items() -> None:
     table = draw_rows(3).assign(estimated=lambda rows: rows["estimated"] + rows["item"] / 10)
     parts = rn.evaluate(table, train=TRAIN, **HOW).by_items()
     count = Counter(item for _, item in TRAIN)
-    names = {0: "0", 1: "1", 2: "2–4", 4: "2–4", 7: "5–9", 30: "20–49"}
+    names = {0: "0 (unknown)", 1: "1", 2: "2–4", 4: "2–4", 7: "5–9", 30: "20–49"}
     recalls: dict[str, list[float]] = {name: [] for name in names.values()}
     alone: dict[str, list[float]] = {name: [] for name in names.values()}
     for _, rows in table.groupby("user"):
