@@ -106,6 +106,8 @@ class Comparison(Renderable):
         Time, memory and scores of each fold run of an experiment.
     fold_scores : FoldScores, optional
         The scores in each fold of an experiment.
+    split_checks : pandas.DataFrame, optional
+        What `check_split` finds in each fold of an experiment, by seed, fold and check.
     code : str, optional
         Python code that makes the same comparison, if it is not a call of `compare`.
     inputs : mapping of str
@@ -143,6 +145,7 @@ class Comparison(Renderable):
     other_metrics: tuple[str, ...] = ()
     runs_table: pd.DataFrame | None = None
     fold_scores: FoldScores | None = None
+    split_checks: pd.DataFrame | None = None
     code: str | None = None
     inputs: Mapping[str, str] = field(default_factory=dict)
     progress: bool = True

@@ -41,6 +41,7 @@ _SIMPLE = re.compile(r"[\w=+,-][\w .=+,-]{0,58}[\w=+,-]|\w", re.ASCII)
 _DIGEST = re.compile(r"[0-9a-f]{16,}")
 _FAILED = ".failed.txt"
 _STALE = 3600  # seconds, after which an unfinished file is no longer being written
+_SPLITS = "splits"  # the folder of the checks of folds
 _PARTS = ("labels", "score", "users")  # of the scores by stratum of items
 
 
@@ -241,6 +242,14 @@ class RunFolder:
                 "Use another folder."
             )
             raise InvalidInputError(msg)
+
+    def save_split_report(self, seed: int, fold: int, values: dict[str, Any]) -> None:
+        """Save the checks of a fold, if they are not there."""
+        path = self.path / _SPLITS / f"seed{seed}-fold{fold}.json"
+        text = json.dumps(values, indent=1) + "\n"
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.parent.mkdir(exist_ok=True)
+            write_file(path, text)
 
     def save_failure(self, failure: Failure) -> Path:
         """Save the traceback of a failed fold, and return its file."""

@@ -50,6 +50,7 @@ from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.rendering import Document, Renderable, Section, ShownTable, pluralise
 from recsys_ndcg.report import format_cells, write_inputs
 from recsys_ndcg.scoring import find_metric_name
+from recsys_ndcg.split_checks import SplitReport, tabulate_checks
 
 _SECONDS = ["fit_seconds", "predict_seconds", "measure_seconds"]
 _HEADINGS = {**{name: f"{name.split('_')[0]}_s" for name in _SECONDS}, "peak_memory_mb": "MB"}
@@ -274,6 +275,8 @@ class Outcome:
         Warnings about the ratings.
     fold_ratings : dict of (seed, fold) to FoldRatings
         The numbers of ratings of each fold.
+    split_reports : dict of (seed, fold) to SplitReport
+        The checks of each fold.
     """
 
     models: Mapping[str, Model]
@@ -285,6 +288,7 @@ class Outcome:
     failures: dict[Cell, str] = field(default_factory=dict)
     messages: list[str] = field(default_factory=list)
     fold_ratings: dict[tuple[int, int], FoldRatings] = field(default_factory=dict)
+    split_reports: dict[tuple[int, int], SplitReport] = field(default_factory=dict)
 
     def with_folder(self, path: str | Path, fingerprint: str | Mapping[str, str] | None) -> Self:
         """Return the same experiment with a folder for its results."""
@@ -349,6 +353,9 @@ class Outcome:
             for fold, (trainset, testset) in enumerate(parts, 1):
                 split = digest_split(trainset, testset)
                 self.fold_ratings[seed, fold] = FoldRatings.of(trainset, testset)
+                self.split_reports[seed, fold] = report = self.ratings.reports[-1]
+                if self.folder is not None:
+                    self.folder.save_split_report(seed, fold, report.to_dict())
                 for name, model in self.models.items():
                     cell = Cell(name, seed, fold)
                     if not self._is_done(cell, split):
@@ -424,7 +431,9 @@ class Outcome:
         runs_table = pd.DataFrame(rows).set_index(["model", "seed", "fold"])
         code = self._format_code(comparison, arguments)
         folds = self._collect_fold_scores(models, comparison.metrics)
-        return replace(comparison, runs_table=runs_table, fold_scores=folds, code=code)
+        checks = tabulate_checks(self.split_reports, ["seed", "fold"])
+        comparison = replace(comparison, runs_table=runs_table, split_checks=checks)
+        return replace(comparison, fold_scores=folds, code=code)
 
     def _collect_fold_scores(
         self, models: Mapping[str, ModelRun], metrics: Sequence[str]

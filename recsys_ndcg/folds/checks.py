@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from inspect import getattr_static, isfunction
 from itertools import chain
@@ -11,14 +12,17 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
-from recsys_ndcg.arrays import Floats
+from recsys_ndcg.arrays import Floats, Ids
 from recsys_ndcg.background import Background
 from recsys_ndcg.catalogue import Leak, Ratings, Training
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, quote, warn
-from recsys_ndcg.folds.splits import UserKFold, get_ratings
+from recsys_ndcg.folds.splits import UserKFold, get_ratings, read_times
 from recsys_ndcg.input import Rows, to_column, to_floats
+from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.lists import Facts, RankedLists, group_rows
+from recsys_ndcg.split_checks import Part, SplitReport, check_parts
 
 if TYPE_CHECKING:
     from recsys_ndcg.folds.measures import FoldPlan
@@ -73,12 +77,24 @@ class CheckedSplits:
     leaks : list of Leak
         The training ratings in the testset of each split. The warning comes later, because splits
         are made while no warning can point at the caller.
+    reports : list of SplitReport
+        The checks of each split, if wanted.
     """
 
-    def __init__(self, data: Any, given: Any, kind: type = UserKFold, name: str = "splits") -> None:
+    def __init__(
+        self,
+        data: Any,
+        given: Any,
+        kind: type = UserKFold,
+        name: str = "splits",
+        *,
+        with_reports: bool = False,
+    ) -> None:
         self.data, self.is_default_kind = data, given is None or isinstance(given, numbers.Integral)
         self.splitter = _make_splitter(given, data, kind, name)
         self.leaks: list[Leak] = []
+        self.reports: list[SplitReport] = []
+        self._with_reports = with_reports
 
     @staticmethod
     def check_n_jobs(n_jobs: int | None) -> None:
@@ -171,8 +187,40 @@ class CheckedSplits:
         for place, split in enumerate(splits, 1):
             trainset, testset = _check_split(place, split)
             users, items = (list(map(itemgetter(side), testset)) for side in (0, 1))
-            self.leaks.append(Training(trainset).find_leak(users, items))
+            training = Training(trainset)
+            self.leaks.append(training.find_leak(users, items))
+            if self._with_reports:
+                self.reports.append(self._report_split(training, testset))
             yield trainset, testset
+
+    def _report_split(self, training: Training, testset: list[Any]) -> SplitReport:
+        """Check a split as `check_split` does, but for what needs lists or takes long."""
+        ratings = training.ratings
+        users, items = (to_column(list(map(itemgetter(side), testset)), "id") for side in (0, 1))
+        user, item = training.users[ratings.rows], training.items[ratings.codes]
+        train = Part(user, item, ratings.values, self._find_times(user, item))
+        tested = to_floats([row[2] for row in testset], "rating")
+        test = Part(users, items, tested, self._find_times(users, items))
+        return check_parts([train], {"test": test}, is_quick=True)
+
+    def _find_times(self, user: Ids, item: Ids) -> Floats | None:
+        """Return the times of pairs of user and item; None if ratings have none."""
+        if self._times is None:
+            return None
+        wanted = pd.MultiIndex.from_arrays([user, item])
+        place = self._times.index.get_indexer(wanted)
+        return np.append(self._times.to_numpy(), np.nan)[place]
+
+    @lazy_property
+    def _times(self) -> pd.Series[float] | None:
+        """The times by user and item, if all ratings have one."""
+        with suppress(InvalidInputError):  # folds in files, or no times
+            rows = get_ratings(self.data)
+            times = np.asarray(read_times(rows), dtype=np.float64)
+            ids = ([row[side] for row in rows] for side in (0, 1))
+            known = pd.Series(times, pd.MultiIndex.from_arrays([*ids]))
+            return known[~known.index.duplicated()]
+        return None
 
     def warn_of_leaks(self) -> None:
         """Warn once of all training ratings in testsets."""

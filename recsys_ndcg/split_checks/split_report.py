@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import reduce
 from operator import add
@@ -253,6 +253,7 @@ def check_parts(
     *,
     threshold: float | None = None,
     k: int = 10,
+    is_quick: bool = False,
 ) -> SplitReport:
     """Run all checks on parts that are read.
 
@@ -266,6 +267,8 @@ def check_parts(
         The least rating of a relevant item.
     k : int
         The cutoff.
+    is_quick : bool
+        Whether to leave out the checks that take longer than reading the rows.
     """
     time = parts["test"].time
     cut = np.nan if time is None or np.isnan(time).all() else float(np.nanmedian(time))
@@ -289,9 +292,24 @@ def check_parts(
         k,
         threshold,
     )
-    findings, skipped = run_checks(split)
+    findings, skipped = run_checks(split, is_quick=is_quick)
     n_rows = {"train": n_train, **{name: len(part) for name, part in parts.items()}}
     return SplitReport(tuple(findings), skipped, n_rows)
+
+
+def tabulate_checks(reports: Mapping[Any, SplitReport], names: Sequence[str]) -> pd.DataFrame:
+    """Return the checks of several splits: a row per split and check, the worst first.
+
+    Parameters
+    ----------
+    reports : mapping of keys to SplitReport
+        By the number of the split, or by seed and number.
+    names : sequence of str
+        The names of the parts of a key.
+    """
+    tables = {key: one.checks.drop(columns="rows") for key, one in reports.items()}
+    table: pd.DataFrame = pd.concat(tables, names=[*names, "check"])
+    return table
 
 
 def _unify_id_types(

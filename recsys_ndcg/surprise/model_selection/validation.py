@@ -15,6 +15,7 @@ from surprise.model_selection import KFold
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.folds import CheckedSplits, FoldPlan, FoldRun, FoldRuns, Measure, run_folds
+from recsys_ndcg.split_checks import SplitReport, tabulate_checks
 from recsys_ndcg.surprise.algorithm import Algorithm
 from recsys_ndcg.surprise.library import add_missing_names, print_line
 from recsys_ndcg.surprise.traps import warn_of_truncation
@@ -33,6 +34,8 @@ class CrossValidation(dict[str, Any]):
     ----------
     folds : sequence of FoldRun
         The results of the folds.
+    split_reports : sequence of SplitReport
+        The checks of the folds.
 
     Attributes
     ----------
@@ -43,10 +46,13 @@ class CrossValidation(dict[str, Any]):
         By measure: the sum of all folds' numerators over the sum of their denominators.
     n_users : list of int
         Number of users in each testset.
+    split_checks : pandas.DataFrame
+        What `recsys_ndcg.check_split` finds in each fold, indexed by fold and check.
     """
 
-    def __init__(self, folds: Sequence[FoldRun]) -> None:
+    def __init__(self, folds: Sequence[FoldRun], split_reports: Sequence[SplitReport] = ()) -> None:
         super().__init__()
+        self.split_reports = tuple(split_reports)
         for name in folds[0].test:
             self[f"test_{name}"] = np.asarray([fold.test[name] for fold in folds])
             if folds[0].train:
@@ -59,6 +65,11 @@ class CrossValidation(dict[str, Any]):
     def per_user(self) -> pd.DataFrame:
         """The scores of every user in every fold."""
         return self._folds.per_user
+
+    @property
+    def split_checks(self) -> pd.DataFrame:
+        """What `recsys_ndcg.check_split` finds in each fold."""
+        return tabulate_checks(dict(enumerate(self.split_reports, 1)), ["fold"])
 
     @property
     def pooled(self) -> pd.Series[float]:
@@ -182,7 +193,7 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - Surprise's signature, and a few 
         features=features,
     )
     _check_algorithm(algo)
-    splits = CheckedSplits(data, cv, KFold, "cv")
+    splits = CheckedSplits(data, cv, KFold, "cv", with_reports=True)
     splits.check_n_jobs(n_jobs)
     plan = splits.resolve(plan)
     # workers, also threads, get a copy each; without workers every fold fits the caller's algorithm
@@ -198,7 +209,7 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - Surprise's signature, and a few 
             raise fold.diverged
     kind = type(algo).__name__
     FoldRuns.warn_of_random_order(kind, [one.names_without_order for one in folds], "folds")
-    found = CrossValidation(folds)
+    found = CrossValidation(folds, splits.reports)
     if verbose:
         names = ", ".join(one.name.upper() for one in plan.measures)
         print_line(f"Evaluating {names} of algorithm {kind} on {len(folds)} split(s).\n")
