@@ -155,3 +155,58 @@ def test_what_cannot_be_computed_is_an_error(
     assert_rejected(match, rn.what_sampling_would_say, scores, **options)
     lists = rn.RankedLists.from_labels({"ann": {1}}, {"ann": [1, 2, 3]}, n_items=9)
     assert_rejected("hold 3 of 9 candidates", rn.what_sampling_would_say, lists, 1)
+
+
+def sampled_lists(n_items: int, n_users: int = 3) -> tuple[dict[str, Any], list[Any]]:
+    """Return labels and results, and the same as predictions: one relevant item in each list."""
+    labels = {user: {user} for user in range(n_users)}
+    results = {user: [*range(n_items)] for user in range(n_users)}
+    rows = [
+        (user, item, float(-item), int(user == item)) for user in results for item in results[user]
+    ]
+    return {"labels": labels, "results": results}, rows
+
+
+@pytest.mark.parametrize("size", [50, 100, 101])
+def test_lists_that_look_sampled_are_named(size: int) -> None:
+    """As results and as predictions, with the exact chance."""
+    for data in sampled_lists(size):
+        report = rn.evaluate(data, metrics="hit@10", threshold=1)
+        assert f"sampled items (1 relevant among {size})" in str(report)
+        assert "Name this protocol with RankedLists.as_sampled()" in " ".join(str(report).split())
+        assert report.audit.loc["hit@10", "chance"] == pytest.approx(10 / size, abs=1e-15)
+
+
+def test_other_lists_do_not_look_sampled() -> None:
+    """Short lists, lists of a catalogue, lists without some users' relevant items."""
+    pair, rows = sampled_lists(60)
+    missed = {**pair, "labels": {0: {0}, 1: {999}, 2: {2}}}
+    several = [*rows, (0, 60, -60.0, 1), (1, 60, -60.0, 0), (2, 60, -60.0, 0)]
+    lists = [
+        sampled_lists(49)[1],
+        missed,
+        several,
+        rows[:-1],
+        rn.RankedLists.from_labels(**pair, n_items=70),
+    ]
+    for data in lists:
+        assert "sampled" not in str(rn.evaluate(data, metrics="hit@10", threshold=1))
+
+
+def test_a_named_protocol_is_in_the_signature() -> None:
+    """And in the accumulator's; a catalogue does not change its chance."""
+    lists = rn.RankedLists.from_labels(**sampled_lists(20)[0]).as_sampled()
+    how: dict[str, Any] = {"metrics": "hit@10", "threshold": 1}
+    for catalogue in (None, range(500)):
+        report = rn.evaluate(lists, **how, catalogue=catalogue)
+        assert report.signature("hit@10").fields["protocol"] == "sampled"
+        assert report.counts["candidates"] == 60
+        assert report.audit.loc["hit@10", "chance"] == pytest.approx(0.5, abs=1e-15)
+        assert "1 relevant among 20" in str(report)
+        assert "as_sampled" not in str(report)
+    user, item, estimated, true = zip(*sampled_lists(20)[1], strict=True)
+    scores = rn.Accumulator("hit@10", threshold=1, protocol="sampled", per_user=True)
+    streamed = scores.update(user, estimated, true, items=item).report()
+    assert streamed.signature("hit@10") == rn.evaluate(lists, **how).signature("hit@10")
+    catalogue_lists = rn.RankedLists.from_labels(**sampled_lists(20)[0], n_items=70)
+    assert_rejected("come from a catalogue", catalogue_lists.as_sampled)
