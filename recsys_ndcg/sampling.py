@@ -103,7 +103,7 @@ def what_sampling_would_say(  # noqa: PLR0913 - with the parameters of evaluate
         threshold = first.threshold if threshold is None else threshold
         convention = convention or first.convention
     plan = Plan.of(metrics or _DEFAULT_METRICS, k=k, threshold=threshold, convention=convention)
-    _check_plan(plan)
+    check_metrics(plan)
     lists = _read(scores, plan, columns)
     plan = plan.resolve(plan.facts_of(lists), lists)
     is_relevant = compute_relevance(lists.true, plan.threshold)
@@ -133,12 +133,25 @@ def _read(scores: Any, plan: Plan, columns: Mapping[str, str] | None) -> Grouped
             raise InvalidInputError(msg)
         return scores.audit_data.lists
     if isinstance(scores, Mapping | pd.DataFrame) and {"rank", "candidates"} <= {*scores}:
-        return _read_ranks(pd.DataFrame(scores), plan)
+        return read_ranks(pd.DataFrame(scores), plan)
     return read_lists(scores, plan, columns)
 
 
-def _read_ranks(table: pd.DataFrame, plan: Plan) -> CatalogueLists:
-    """Return lists of catalogues from the ranks of the relevant items."""
+def read_ranks(table: pd.DataFrame, plan: Plan) -> CatalogueLists:
+    """Return lists of catalogues from the ranks of the relevant items.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        As `what_sampling_would_say` takes it.
+    plan : Plan
+        Its convention and threshold.
+
+    Raises
+    ------
+    InvalidInputError
+        A rank or a number of candidates is impossible.
+    """
     user = table["user"] if "user" in table else pd.RangeIndex(len(table))
     users, code = encode_ids(to_column(user, "user"), "user")
     if not len(users):
@@ -186,8 +199,14 @@ def _refuse_row(is_bad: Flags, why: str, table: pd.DataFrame) -> None:
         raise InvalidInputError(msg)
 
 
-def _check_plan(plan: Plan) -> None:
-    """Raise if a metric has no known mean over samples."""
+def check_metrics(plan: Plan) -> None:
+    """Raise if a metric of a plan has no known mean over samples.
+
+    Raises
+    ------
+    InvalidInputError
+        The message names the metrics that have one.
+    """
     for one in plan.measurements:
         rule = one.convention
         if one.metric.name not in _SUPPORTED or one.metric.tie_objection(rule):

@@ -51,6 +51,7 @@ _COMMANDS = {
     "leaderboard": "reports",
     "explain": "evaluation",
     "reconcile": "evaluation",
+    "explain-number": "reports",
     "experiment": "experiments",
     "demo": "experiments",
     "presets": "reports",
@@ -96,7 +97,7 @@ def build_application(names: Iterable[str] = _COMMANDS) -> typer.Typer:
     app.callback()(_print_nothing)
     for name in names:
         module = import_module(f"{__package__}.{_COMMANDS[name]}")
-        command = flatten_options(getattr(module, name))
+        command = flatten_options(getattr(module, name.replace("-", "_")))
         text, _, examples = (getdoc(command) or "").partition(_EXAMPLES)
         # \b keeps the lines as they are
         epilog = f"\b\nExamples:\n{indent(examples, '  ')}"
