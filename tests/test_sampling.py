@@ -14,6 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
+from recsys_ndcg.sampling import read_ranks
+from recsys_ndcg.scoring import Plan
 from tests.errors import assert_rejected
 from tests.profiles import examples
 
@@ -210,3 +212,21 @@ def test_a_named_protocol_is_in_the_signature() -> None:
     assert streamed.signature("hit@10") == rn.evaluate(lists, **how).signature("hit@10")
     catalogue_lists = rn.RankedLists.from_labels(**sampled_lists(20)[0], n_items=70)
     assert_rejected("come from a catalogue", catalogue_lists.as_sampled)
+
+
+def test_places_in_a_catalogue_count_ties_as_whole_lists_do() -> None:
+    """A ranked catalogue keeps the places of the relevant items alone."""
+    plan = Plan.of(METRICS, threshold=1)
+    ranks = pd.DataFrame({"user": [0, 0], "rank": [6, 9], "candidates": 30})
+    places = read_ranks(ranks, plan).with_columns(
+        ahead=np.array([5, 8]), tied=np.array([3, 4]), within=np.array([1, 0])
+    )
+    estimated = [*range(100, 95, -1), *[90] * 3, *[80] * 4, *range(70, 52, -1)]
+    rows = [(float(one), int(place in (6, 8))) for place, one in enumerate(estimated)]
+    whole = rn.RankedLists.from_tuples({0: rows})
+    for replacement in (False, True):
+        found, expected = (
+            plan.measure_sampled(lists, 7, replacement=replacement)[0].mean()
+            for lists in (places, whole)
+        )
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
