@@ -1,3 +1,4 @@
+from recsys_ndcg.background.background import propensity as propensity
 from recsys_ndcg.comparison.comparison import Comparison as Comparison
 from recsys_ndcg.comparison.meta_analysis import across as across
 from recsys_ndcg.comparison.reading_models import compare as compare

@@ -57,12 +57,16 @@ class ReadOnlyArrays:
         return partial(type(self), **_get_fields(self)), ()
 
 
-def _get_fields(record: Any) -> dict[str, Any]:
-    return {field.name: getattr(record, field.name) for field in fields(record)}
+def _get_fields(record: Any, *, compared: bool = False) -> dict[str, Any]:
+    """Return the fields of a record, or only those that count in comparisons."""
+    chosen = [one.name for one in fields(record) if one.compare or not compared]
+    return {name: getattr(record, name) for name in chosen}
 
 
 def are_equal(first: Any, second: Any) -> bool:
     """Return whether two values are equal: arrays, mappings and records of them, or others.
+
+    Fields of records with ``compare=False`` may differ.
 
     Examples
     --------
@@ -78,7 +82,7 @@ def are_equal(first: Any, second: Any) -> bool:
         is_same_kind = first.dtype == second.dtype
         return is_same_kind and bool(np.array_equal(first, second, equal_nan=has_nan))
     if isinstance(first, ReadOnlyArrays):
-        return are_equal(_get_fields(first), _get_fields(second))
+        return are_equal(*(_get_fields(one, compared=True) for one in (first, second)))
     if isinstance(first, dict):
         has_same_keys = [*first] == [*second]
         return has_same_keys and all(are_equal(one, second[key]) for key, one in first.items())

@@ -43,6 +43,7 @@ def evaluate(  # noqa: PLR0913 - the contract
     features: Any = None,
     base: Any = None,
     groups: Any = None,
+    weights: Any = None,
     n_jobs: int | None = None,
     memory_limit: str | float | None = None,
     per_user: str | Path | None = None,
@@ -86,6 +87,10 @@ def evaluate(  # noqa: PLR0913 - the contract
         The recommendations of another model, as results in ``{"labels": ..., "results": ...}``.
     groups : Series, mapping or table, optional
         The group of each user; a table has a column ``user`` and one more.
+    weights : Propensity, Series or table, optional
+        The weight of each item's labels: `propensity`, a Series by item, or a table with a column
+        ``item`` and one more. Or give the labels a column ``weight``. Gains and relevance are
+        multiplied by it, in the numerator and, if it is a sum over labels, in the denominator.
     n_jobs : int, optional
         The number of threads, here and when the report computes more later. By default, and for
         -1, one per core, or fewer inside workers of joblib and `multiprocessing.Pool`. The
@@ -137,7 +142,7 @@ def evaluate(  # noqa: PLR0913 - the contract
     """
     if more:  # as scikit-learn's functions are called
         raise InvalidInputError(_ONE_TABLE)
-    background = Background.of(train, catalogue, features, base, groups)
+    background = Background.of(train, catalogue, features, base, groups, weights)
     plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention, background=background)
     with limit_threads(n_jobs):
         return evaluate_by_plan(

@@ -215,6 +215,8 @@ def _read_text(text: str, items: int | None) -> _Statement:
     known: dict[str, int] = {}
     for part in filter(None, parts):
         known |= _read_part(part)
+    if "among" in known:  # 1 in 100
+        known.setdefault("n_relevant", 1)
     if items is not None:
         check_integer("items", items, 2, _MOST_ITEMS)
         known["n_items"] = items

@@ -60,13 +60,16 @@ def reconcile(  # noqa: PLR0913 - the parameters of evaluate
     features: Any = None,
     base: Any = None,
     groups: Any = None,
+    weights: Any = None,
 ) -> pd.DataFrame:
     """Return each metric as every preset computes it, and the choices that explain the differences.
 
     Parameters
     ----------
-    data, metrics, k, threshold, convention, columns, train, catalogue, features, base, groups
+    data, metrics, k, threshold, convention, columns
         As in `evaluate`; the presets are compared with your convention.
+    train, catalogue, features, base, groups, weights
+        As in `evaluate`.
     reported : float, optional
         A published value of the metric. Rows are sorted by their distance to it. Further rows
         change one or two of your choices to come closest.
@@ -100,7 +103,7 @@ def reconcile(  # noqa: PLR0913 - the parameters of evaluate
     ranx      0.10        0.00
     lenskit   0.75        0.65  short_list=n +0.6500 (100%)
     """
-    known = Background.of(train, catalogue, features, base, groups)
+    known = Background.of(train, catalogue, features, base, groups, weights)
     plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention, background=known)
     lists = plan.add_background(read_lists(data, plan, columns))
     return reconcile_lists(lists, plan, reported)

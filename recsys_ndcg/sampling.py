@@ -103,6 +103,7 @@ def what_sampling_would_say(  # noqa: PLR0913 - with the parameters of evaluate
         threshold = first.threshold if threshold is None else threshold
         convention = convention or first.convention
     plan = Plan.of(metrics or _DEFAULT_METRICS, k=k, threshold=threshold, convention=convention)
+    plan = plan.with_choices(gain="binary")
     check_metrics(plan)
     lists = _read(scores, plan, columns)
     plan = plan.resolve(plan.facts_of(lists), lists)
@@ -110,7 +111,7 @@ def what_sampling_would_say(  # noqa: PLR0913 - with the parameters of evaluate
     _check_lists(lists, plan, is_relevant == 1, 1 if replacement else negatives)
     lists = lists.with_columns(true=np.where(np.isnan(lists.true), np.nan, is_relevant))
     plan = plan.map_measurements(lambda one: replace(one, threshold=1.0))
-    plan = plan.with_choices(gain="binary", unlisted="ignore")
+    plan = plan.with_choices(unlisted="ignore")
     audit = Audit.of(lists, plan)
     sampled, chance = plan.measure_sampled(lists, negatives, replacement=replacement)
     table = {
@@ -223,6 +224,9 @@ def check_metrics(plan: Plan) -> None:
 
 def _check_lists(lists: GroupedLists, plan: Plan, is_relevant: Flags, needed: int) -> None:
     """Raise if lists lack candidates, or relevant items, or a user has too few other items."""
+    if lists.weights is not None:
+        msg = "Labels with weights have no known mean over samples. Leave the weights out."
+        raise InvalidInputError(msg)
     unlisted = compute_relevance(lists.unlisted_true, plan.threshold) == 1
     is_counted = any(one.convention.unlisted == "count" for one in plan.measurements)
     if unlisted.any() and is_counted:

@@ -122,6 +122,7 @@ def test_texts_are_read_in_many_forms() -> None:
         assert found.value == 0.69
     unfiltered = rn.explain_number(PAPER, items=3416)
     assert unfiltered.table.loc[0, "items"] == 3416
+    assert rn.explain_number("HR@10 0.5, 1 in 100, 500 items").remarks[0].startswith("1 relevant")
     open_ended = rn.explain_number("NDCG@10 1.41").remarks
     assert [line.split()[0] for line in open_ended] == ["The", "The", "ndcg@10"]
 

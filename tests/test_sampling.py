@@ -157,6 +157,15 @@ def test_what_cannot_be_computed_is_an_error(
     assert_rejected(match, rn.what_sampling_would_say, scores, **options)
     lists = rn.RankedLists.from_labels({"ann": {1}}, {"ann": [1, 2, 3]}, n_items=9)
     assert_rejected("hold 3 of 9 candidates", rn.what_sampling_would_say, lists, 1)
+    graded = {"ann": [(3.0, 4), (2.0, 5), (1.0, 2)]}
+    assert_rejected(
+        "which items are relevant", rn.what_sampling_would_say, graded, 1, metrics="ndcg"
+    )
+    weighted = pd.DataFrame({"user": 1, "item": [1, 2], "true": [1, 0], "weight": [0.5, 1.0]})
+    weighted["estimated"] = [2.0, 1.0]
+    assert_rejected(
+        "Labels with weights", rn.what_sampling_would_say, weighted, 1, metrics="ndcg@1"
+    )
 
 
 def sampled_lists(n_items: int, n_users: int = 3) -> tuple[dict[str, Any], list[Any]]:

@@ -25,7 +25,8 @@ from recsys_ndcg.arrays import (
     sort_distinct,
 )
 from recsys_ndcg.background.features import Feature, combine_features, number_labels, read_features
-from recsys_ndcg.errors import InvalidInputError, format_count, quote
+from recsys_ndcg.background.weights import Propensity, read_weights
+from recsys_ndcg.errors import InvalidInputError, as_float, format_count, is_number, quote
 from recsys_ndcg.input import (
     EncodedIds,
     Rows,
@@ -45,6 +46,7 @@ SOURCES = {
     "features": "features=table, a table indexed by item",
     "base": "base=lists, the lists of the model to compare with",
     "groups": "groups=series, the group of each user",
+    "weights": "weights=propensity(train, gamma=...), the weight of each item's labels",
 }
 
 
@@ -111,6 +113,10 @@ class Background(ReadOnlyArrays):
         The group of each user, -1 for none.
     groups : tuple
         The names of the groups.
+    weights : float64 array, shape (n_items,), optional
+        The weight of each item's labels, NaN if it is unknown.
+    propensity : Propensity, optional
+        What the weights were computed from.
     """
 
     items: Ids
@@ -126,16 +132,19 @@ class Background(ReadOnlyArrays):
     is_base_tied: Flags | None = None
     group_of: Positions | None = None
     groups: tuple[Any, ...] = ()
-    paths: Mapping[str, str] = field(default_factory=dict)
+    weights: Floats | None = None
+    propensity: Propensity | None = field(default=None, compare=False)
+    paths: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @classmethod
-    def of(  # noqa: C901 - five sources, each read if it is given
+    def of(  # noqa: C901, PLR0913, PLR0917 - six sources, each read if it is given
         cls,
         train: Any = None,
         catalogue: Any = None,
         features: Any = None,
         base: Any = None,
         groups: Any = None,
+        weights: Any = None,
     ) -> Self | None:
         """Read what is given to `evaluate` besides the lists; None if nothing is.
 
@@ -151,7 +160,9 @@ class Background(ReadOnlyArrays):
         >>> known.items.tolist(), known.n_users_of.tolist()
         (['a', 'b', 'c'], [2.0, 1.0, 0.0])
         """
-        if all(one is None for one in (train, catalogue, features, base, groups)):
+        given = {"train": train, "catalogue": catalogue, "features": features, "base": base}
+        given |= {"groups": groups, "weights": weights}
+        if all(one is None for one in given.values()):
             return None
         item_parts: dict[str, Ids] = {}
         user_parts: dict[str, Ids] = {}
@@ -169,6 +180,8 @@ class Background(ReadOnlyArrays):
         group_names: list[Any] = []
         if groups is not None:
             user_parts["groups"], group_names = _read_groups(groups)
+        if weights is not None:
+            item_parts["weights"], weight_of = read_weights(weights)
         items, item_codes = _encode_parts(item_parts, "item")
         users, user_codes = _encode_parts(user_parts, "user")
         options: dict[str, Any] = {}
@@ -186,11 +199,11 @@ class Background(ReadOnlyArrays):
             group_of = np.full(len(users), -1)
             group_of[user_codes["groups"]] = [code_of[one] for one in group_names]
             options |= {"group_of": group_of, "groups": labels}
+        if weights is not None:
+            options |= _spread_weights(weights, weight_of, item_codes["weights"], len(items))
         options["features"] = {
             name: one.reindex(item_codes["features"], len(items)) for name, one in columns.items()
         }
-        given = {"train": train, "catalogue": catalogue, "features": features, "base": base}
-        given["groups"] = groups
         options["paths"] = {
             name: os.fspath(one)
             for name, one in given.items()
@@ -199,9 +212,10 @@ class Background(ReadOnlyArrays):
         return cls(items, users, **options)
 
     def __eq__(self, other: object) -> bool:
-        """Return whether the same is known, so that sums of two processes can be merged."""
-        if isinstance(other, Background):
-            other = replace(other, paths=self.paths)  # where it was read from does not matter
+        """Return whether the same is known, so that sums of two processes can be merged.
+
+        Where it was read from does not matter.
+        """
         return are_equal(self, other)
 
     def __hash__(self) -> int:
@@ -224,6 +238,7 @@ class Background(ReadOnlyArrays):
             "features": self.features or None,
             "base": self.base,
             "groups": self.group_of,
+            "weights": self.weights,
         }
         return frozenset(name for name, value in values.items() if value is not None)
 
@@ -244,10 +259,10 @@ class Background(ReadOnlyArrays):
         if len(items) == len(self.items):
             return self
 
-        def spread(values: Any) -> Any:
+        def spread(values: Any, unknown: float = 0) -> Any:
             if values is None:
                 return None
-            moved = np.zeros(len(items), dtype=values.dtype)
+            moved = np.full(len(items), unknown, dtype=values.dtype)
             moved[positions] = values
             return moved
 
@@ -261,6 +276,7 @@ class Background(ReadOnlyArrays):
             n_users_of=spread(self.n_users_of),
             in_catalogue=spread(self.in_catalogue),
             is_candidate=spread(self.is_candidate),
+            weights=spread(self.weights, _find_unknown_weight(self.propensity)),
             history=move(self.history),
             base=move(self.base),
             features={
@@ -341,6 +357,12 @@ class Background(ReadOnlyArrays):
         if source == "catalogue":
             inside = np.asarray(self.in_catalogue)
             return _digest(int(inside.sum()), self.items[inside])
+        if source == "weights":
+            weights = np.asarray(self.weights)
+            is_known = ~np.isnan(weights)
+            digest = _digest(int(is_known.sum()), self.items[is_known], weights[is_known])
+            gamma = "" if self.propensity is None else f"(gamma={self.propensity.gamma:g})"
+            return f"{digest}{gamma}"
         if source == "groups":
             codes = np.asarray(self.group_of)
             names = np.array([str(one) for one in self.groups], dtype=object)
@@ -423,6 +445,68 @@ def _read_groups(groups: Any) -> tuple[Ids, list[Any]]:
         msg = f"groups: the user {quote(repeated[0])} is there twice. Give each user one group."
         raise InvalidInputError(msg)
     return users, names
+
+
+def _spread_weights(weights: Any, values: Floats, codes: Positions, n_items: int) -> dict[str, Any]:
+    """Return the fields that come from the weights of items."""
+    source = weights if isinstance(weights, Propensity) else None
+    by_item = np.full(n_items, _find_unknown_weight(source))
+    by_item[codes] = values
+    return {"weights": by_item, "propensity": source}
+
+
+def _find_unknown_weight(source: Propensity | None) -> float:
+    """Return the weight of labels of items without a weight of their own, NaN if there is none."""
+    return np.nan if source is None else float(source.compute_weights(np.zeros(1))[0])
+
+
+def propensity(train: Any, *, gamma: float) -> Propensity:
+    r"""Estimate from training popularity how likely the labels of each item are observed.
+
+    .. math:: P_i = \left(\frac{n_i}{\max_j n_j}\right)^{(\gamma + 1) / 2}
+
+    with n_i the number of training rows of item i; an item without any counts as one with 1 row.
+    ``evaluate(..., weights=propensity(...))`` weights each label by 1/P, so that rare items count
+    more.
+
+    Parameters
+    ----------
+    train : table, rows or trainset
+        The rows that the model was trained on; only users and items are read.
+    gamma : float
+        At least -1, no unit. At -1 all weights are 1, at 1 propensity is popularity. Yang et al.
+        fit it to the distribution of popularity. Steck's exponent, beta, is (gamma + 1) / 2.
+
+    Returns
+    -------
+    Propensity
+        Its ``weights`` and ``values`` are Series by item.
+
+    Raises
+    ------
+    InvalidInputError
+        The rows cannot be read, or gamma is out of range. `recsys_ndcg.evaluate` raises if the
+        rows are the very labels to weight.
+
+    References
+    ----------
+    Yang et al. (2018), doi:10.1145/3240323.3240355; Steck (2011), doi:10.1145/2043932.2043957
+
+    Examples
+    --------
+    >>> import recsys_ndcg as rn
+    >>> train = [("ann", "a"), ("bob", "a"), ("cid", "a"), ("dan", "a"), ("ann", "b")]
+    >>> rn.propensity(train, gamma=0).weights.to_dict()
+    {'a': 1.0, 'b': 2.0}
+    """
+    if not is_number(gamma) or gamma < -1:
+        msg = f"gamma must be a number of at least -1, not {quote(gamma)}; 1.5 is usual."
+        raise InvalidInputError(msg)
+    known = Background.of(train)
+    if known is None:
+        msg = "train is None. Give the rows that the model was trained on."
+        raise InvalidInputError(msg)
+    return Propensity(known, as_float(gamma))
 
 
 def _encode_parts(parts: Mapping[str, Ids], column: str) -> tuple[Ids, dict[str, Positions]]:

@@ -94,6 +94,10 @@ class ItemOptions:
     groups: Path | None = option(
         "The group of each user: a file with a column user and one more, for measures of groups."
     )
+    weights: Path | None = option(
+        "The weight of each item's labels, such as one over its propensity: a file with a column "
+        "item and one more."
+    )
 
     def add_to(self, plan: Plan, train: Path | None) -> Plan:
         """Return a plan with what the files say.
@@ -119,7 +123,7 @@ class ItemOptionsWithTrain(ItemOptions):
 
     def add_to(self, plan: Plan, train: Path | None = None) -> Plan:
         """Return a plan with what the files say."""
-        files = ItemOptions(self.catalogue, self.features, self.base, self.groups)
+        files = ItemOptions(self.catalogue, self.features, self.base, self.groups, self.weights)
         return files.add_to(plan, train or self.train)
 
 

@@ -66,6 +66,7 @@ def compare(  # noqa: PLR0913 - the contract
     features: Any = None,
     base: Any = None,
     groups: Any = None,
+    weights: Any = None,
     progress: bool = True,
 ) -> Comparison:
     """Compare models user by user: which is better, for whom, and how certain that is.
@@ -110,7 +111,7 @@ def compare(  # noqa: PLR0913 - the contract
         The training data, a row per rating, for ``by="activity"`` and ``by="cold"``; for
         ``"cold"`` the ids of its users are enough. For predictions, also as in
         `recsys_ndcg.evaluate`.
-    catalogue, features, base, groups : optional
+    catalogue, features, base, groups, weights : optional
         As in `recsys_ndcg.evaluate`, for predictions.
     progress : bool
         Whether to show a progress bar on a terminal.
@@ -159,11 +160,8 @@ def compare(  # noqa: PLR0913 - the contract
     testing = check_test_options(users=users, margin=margin, draws=draws, seed=seed, **options)
     if not testing.test_kind.is_test_of_mean:
         warn(f"test={test!r}: {DISPUTED} Choose 't', 'randomisation' or 'bootstrap' for the mean.")
-    # the first model would exhaust an iterator of metrics or cutoffs
-    metrics = [*metrics] if isinstance(metrics, Iterator) else metrics
-    k = [*k] if isinstance(k, Iterator) else k
-    known = {"catalogue": catalogue, "features": features, "base": base, "groups": groups}
-    known = {"train": train, **known}
+    known = {"train": train, "catalogue": catalogue, "features": features, "base": base}
+    known |= {"groups": groups, "weights": weights}
     evaluation = EvaluationOptions(metrics, k, threshold, convention, columns, known)
     named = read_models(models, evaluation, progress=progress)
     if len(named) < 2 and not (named and baseline == CHANCE):  # chance is the second model
@@ -243,6 +241,13 @@ class EvaluationOptions:
     convention: Convention | str | None
     columns: Mapping[str, str] | None
     known: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        """Keep the metrics and cutoffs of an iterator, which the first model would exhaust."""
+        for name in ("metrics", "k"):
+            given = getattr(self, name)
+            if isinstance(given, Iterator):
+                object.__setattr__(self, name, [*given])
 
     @lazy_property
     def plan(self) -> Plan:

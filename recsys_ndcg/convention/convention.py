@@ -25,7 +25,7 @@ _WORDS = {"tie_tolerance": "float32", "recommend_from": "threshold"}  # besides 
 #: The fields that a report's signature adds; `defaults` replaces all choices at their default.
 REPORT_FIELDS = [
     *("threshold", "short_below", "own", "value_of"),
-    *("train", "catalogue", "features", "base", "groups"),
+    *("train", "catalogue", "features", "base", "groups", "weights"),
     *("protocol", "users", "version", "defaults"),
 ]
 

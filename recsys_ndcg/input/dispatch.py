@@ -103,7 +103,7 @@ def choose_file_columns(
         if len(theirs) == 1 and theirs[0] in named
     }
     ids = [name for name, ours in chosen.items() if ours in ("user", "item")]
-    numbers = {name: ours == "true" for name, ours in chosen.items() if name not in ids}
+    numbers = {name: ours in ("true", "weight") for name, ours in chosen.items() if name not in ids}
     return ColumnChoice(named, ids, numbers)
 
 

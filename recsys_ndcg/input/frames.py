@@ -74,6 +74,10 @@ def match_columns(
             matches[ours] = [name]
         elif ours not in matches.get(ours, []):
             matches.setdefault(ours, []).append(name)
+    if "weight" not in given and "true" not in given and matches.get("true") != ["true"]:
+        # of implicit data it may be the grade: how often, or how long
+        grades = matches.get("true", []) + matches.pop("weight", [])
+        matches |= {"true": grades} if grades else {}
     return matches
 
 
@@ -115,7 +119,7 @@ def _normalise(name: str) -> str:
     return re.sub(r"[\W_]", "", name.partition(":")[0]).lower()
 
 
-#: The columns with readers of their own; further ones are read as numbers.
+#: The columns with readers of their own; further ones are read as numbers, and belong to labels.
 _CORE_COLUMNS = ("user", "item", "estimated", "true", "rank")
 
 _SCORES_ADVICE = (
@@ -150,7 +154,8 @@ class Table:
         "estimated": "estimated est estimate prediction pred predicted predictedrating "
         "predictedscore ypred yhat score",
         "true": "true rui rating bookrating label grade relevance rel truerating "
-        "truelabel groundtruth ytrue actual actualrating weight",
+        "truelabel groundtruth ytrue actual actualrating",
+        "weight": "weight labelweight",
         "rank": "rank",
     }
     #: How to fix values that are not ranks.
@@ -170,7 +175,7 @@ class Table:
 
         The same name may be another column of the other table.
         """
-        others = {"labels": ("estimated", "rank"), "results": ("true",)}.get(table, ())
+        others = {"labels": ("estimated", "rank"), "results": ("true", "weight")}.get(table, ())
         if not isinstance(columns, Mapping):
             return columns
         return {ours: theirs for ours, theirs in columns.items() if ours not in others}
@@ -233,13 +238,12 @@ class Table:
             No list has a first rank, or an unused column may be the grade.
         """
         wanted = self.choose_columns(table)
-        further = [name for name in self.COLUMN_NAMES if name not in _CORE_COLUMNS and name in self]
-        self.collect(*wanted, *further)
+        self.collect(*wanted)
         ids = [self._get_column(name) for name in ("user", "item")]
         ids = [(convert_polars_text(values), name) for values, name in ids]
         user, item = map_in_threads(lambda column: to_ids(*column), ids, length_hint(ids[0][0]))
         columns: dict[str, Any] = {"user": user, "item": item}
-        columns |= {name: self.read_numbers(name) for name in (*wanted[2:], *further)}
+        columns |= {name: self.read_numbers(name) for name in wanted[2:]}
         if table == "labels" and "true" not in columns:  # every row counts as 1
             columns["true"] = np.ones(len(user))
         has_ranks = "rank" in columns
@@ -258,18 +262,19 @@ class Table:
         DataWarning
             Labels have no grades, but another column may be the grade.
         """
+        further = [name for name in self.COLUMN_NAMES if name not in _CORE_COLUMNS and name in self]
         if table == "predictions":
-            return self._check_columns("user", "item", "estimated", "true")
+            return (*self._check_columns("user", "item", "estimated", "true"), *further)
         ids = self._check_columns("user", "item")
         if table == "results":
-            return (*ids, self._choose_score())
+            return (*ids, self._choose_score(), *(one for one in further if one != "weight"))
         if table == "train":
             return ids
         if self.has_candidate("true"):
-            return (*ids, "true")
-        self.use_columns(*ids)
+            return (*ids, "true", *further)
+        self.use_columns(*ids, *further)
         self._warn_of_unused_grade()
-        return ids
+        return (*ids, *further)
 
     def _check_columns(self, *columns: str) -> tuple[str, ...]:
         """Return the columns; raise if several are missing. `_find_name` explains a single one."""

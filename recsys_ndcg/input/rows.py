@@ -53,6 +53,8 @@ class Rows:
 
     #: The score of the rows with which the library implicit fills up short lists.
     FILLER_SCORE: ClassVar = float(np.finfo(np.float32).min)
+    #: How to fix a weight.
+    WEIGHT_ADVICE: ClassVar = "a label's weight is a finite number of at least 0"
 
     columns: Mapping[str, Any]
     table: str = "predictions"
@@ -81,6 +83,15 @@ class Rows:
         if "true" in columns:
             is_infinite, advice = np.isinf(self.true), "use NaN for an unlabelled item"
             raise_for_rows(is_infinite, "true", "an infinite grade", advice)
+        if "weight" in columns and "true" in columns:
+            self._check_weights(columns["weight"])
+
+    def _check_weights(self, weights: Floats) -> None:
+        """Raise if a label has no weight, or one that is negative or infinite."""
+        is_missing, is_wrong = np.isnan(weights), (weights < 0) | np.isinf(weights)
+        raise_for_rows(is_missing & ~np.isnan(self.true), "weight", "NaN", self.WEIGHT_ADVICE)
+        fault = f"{weights[is_wrong][0]:g}" if is_wrong.any() else ""
+        raise_for_rows(is_wrong, "weight", fault, self.WEIGHT_ADVICE)
 
     @property
     def _table_name(self) -> str:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeAlias, TypeVar
 import numpy as np
 import pandas as pd  # noqa: TC002 - loaded with all that reads tables
 
-from recsys_ndcg.arrays import Flags, Floats, Positions, compute_offsets, sort_distinct
+from recsys_ndcg.arrays import Flags, Positions, compute_offsets, sort_distinct
 from recsys_ndcg.background import Background, UserItems
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.input import check_id_types, encode_ids, to_column
@@ -96,14 +96,19 @@ class CandidateLists(GroupedLists):
             return lists
         known, listed = lists.background, np.flatnonzero(~np.isnan(lists.true))
         owner = np.concatenate([lists.user_of_row[listed], lists.user_of_label])
-        label = {"true": np.concatenate([lists.true[listed], lists.unlisted_true])}
-        if lists.item_codes is not None:
-            label["item"] = np.concatenate([lists.item_codes[listed], lists.unlisted["item"]])
+        label = {
+            name: np.concatenate([lists.columns[name][listed], lists.unlisted[name]])
+            for name in ("true", "item")
+            if name in lists.columns
+        }
+        if lists.weights is not None and lists.unlisted_weights is not None:
+            label["weight"] = np.append(lists.weights[listed], lists.unlisted_weights)
         is_candidate = _find_reachable_labels(lists, listed, label)
-        user, columns = owner[is_candidate], {"true": label["true"][is_candidate]}
+        user, columns = owner[is_candidate], {name: label[name][is_candidate] for name in label}
         if known is not None and known.is_candidate is not None and "item" in label:
-            item = label["item"][is_candidate]
-            user, columns = _add_marked(lists, user, item, columns["true"], marked)
+            user, columns = _add_marked(lists, user, columns, marked)
+        else:
+            columns.pop("item", None)
         order = np.argsort(user, kind="stable")
         columns = {name: column[order] for name, column in columns.items()}
         others = np.flatnonzero(~is_candidate)
@@ -145,8 +150,7 @@ def _find_reachable_labels(
 def _add_marked(
     lists: GroupedLists,
     user: Positions,
-    item: Positions,
-    true: Floats,
+    columns: dict[str, Any],
     marked: Iterable[UserItems | None],
 ) -> tuple[Positions, dict[str, Any]]:
     """Return the users, and the columns, of labelled candidates and of some further ones."""
@@ -154,16 +158,18 @@ def _add_marked(
     assert known is not None, "checked by the caller"  # noqa: S101
     n_items = len(known.items)
     more = [each.of_users(np.asarray(lists.background_users)) for each in marked if each]
-    keys = np.concatenate([user * n_items + item, *(owner * n_items + one for owner, one in more)])
+    n_labels, keys = len(user), user * n_items + columns.pop("item")
+    keys = np.concatenate([keys, *(owner * n_items + one for owner, one in more)])
     order = np.argsort(keys, kind="stable")  # labelled candidates come first
     kept = np.sort(order[np.diff(keys[order], prepend=-1) > 0])
     is_candidate = np.asarray(known.is_candidate)[keys % n_items]
     if lists.excludes_history:
         owner, item = lists.history
         is_candidate &= ~np.isin(keys, owner * n_items + item)
-    kept = kept[(kept < len(true)) | is_candidate[kept]]
-    grades = np.concatenate([true, np.full(len(keys) - len(true), np.nan)])[kept]
-    return keys[kept] // n_items, {"true": grades, "item": keys[kept] % n_items}
+    kept = kept[(kept < n_labels) | is_candidate[kept]]
+    nothing = np.full(len(keys) - n_labels, np.nan)
+    labels = {name: np.append(column, nothing)[kept] for name, column in columns.items()}
+    return keys[kept] // n_items, {**labels, "item": keys[kept] % n_items}
 
 
 def add_background(
@@ -204,7 +210,38 @@ def add_background(
         background=known,
         background_users=users,
     )
+    if known.weights is not None:
+        _check_weights(lists, known)
     return lists if known.in_catalogue is None else _add_catalogue(lists, known)
+
+
+def _check_weights(lists: GroupedLists, known: Background) -> None:
+    """Raise if labels have two weights or none, or weights were estimated from these labels."""
+    if "weight" in lists.columns:
+        msg = "Give weights= or a column 'weight' of the labels, not both."
+        raise InvalidInputError(msg)
+    is_lacking = np.isnan(np.asarray(lists.weights))
+    n_unlisted = int(np.isnan(np.asarray(lists.unlisted_weights)).sum())
+    if is_lacking.any() or n_unlisted:
+        first = f", the first {format_rows(lists, is_lacking)}" if is_lacking.any() else ""
+        msg = (
+            f"weights= has no weight for the items of {int(is_lacking.sum()) + n_unlisted} "
+            f"labels{first}. Give every item one."
+        )
+        raise InvalidInputError(msg)
+    train = None if known.propensity is None else known.propensity.train
+    if train is None:
+        return
+    # of the propensity's own rows, in its own codes
+    probe = add_background(replace(lists, background=None), train)
+    is_label = ~np.isnan(probe.true)
+    if is_label.any() and probe.is_seen[is_label].all():
+        msg = (
+            "The propensity was estimated from rows that include every label of these lists. "
+            "Weights from the test set favour what it happens to hold: give propensity() the "
+            "training rows."
+        )
+        raise InvalidInputError(msg)
 
 
 def _add_catalogue(lists: Lists, known: Background) -> Lists:

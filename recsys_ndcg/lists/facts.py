@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from operator import add, itemgetter
@@ -268,6 +269,57 @@ def _is_rating_scale(few: tuple[float, ...] | None) -> bool:
 
 
 @dataclass(frozen=True)
+class WeightSummary:
+    """How the weight of relevant labels is distributed.
+
+    Parameters
+    ----------
+    counts : mapping of float to int
+        The number of labels with each weight.
+    """
+
+    counts: Mapping[float, int]
+
+    @classmethod
+    def of(cls, lists: GroupedLists, threshold: float | None) -> WeightSummary | None:
+        """Summarise the weights of labels of at least a threshold, or else above 0."""
+        if lists.weights is None or lists.unlisted_weights is None:
+            return None
+        least = np.nextafter(0, 1) if threshold is None else threshold
+        true = np.concatenate([lists.true, lists.unlisted_true])
+        weights = np.concatenate([lists.weights, lists.unlisted_weights])[true >= least]
+        values, counts = np.unique(weights, return_counts=True)
+        return cls(dict(zip(values.tolist(), counts.tolist(), strict=True)))
+
+    def __add__(self, other: WeightSummary) -> WeightSummary:
+        """Return the summary of both parts together."""
+        counts = Counter(self.counts)
+        counts.update(other.counts)
+        return WeightSummary(dict(sorted(counts.items())))
+
+    @property
+    def numbers(self) -> dict[str, float]:
+        """The number of labels, their effective number, and the share of the heaviest 1 %.
+
+        The effective number is (Σv)²/Σv² (Kish 1965): so many labels of equal weight would give a
+        mean as precise. The heaviest 1 % are at least one label.
+        """
+        values, counts = np.array([*self.counts]), np.array([*self.counts.values()], dtype=float)
+        n_labels, unit = counts.sum(), values.max(initial=0)
+        if not unit:
+            return {"labels": float(n_labels), "effective": 0.0, "top_share": np.nan}
+        values = values / unit
+        total = (values * counts).sum()
+        n_before = np.cumsum(counts[::-1])[::-1] - counts  # heavier labels
+        in_top = np.clip(np.ceil(n_labels / 100) - n_before, 0, counts)
+        return {
+            "labels": float(n_labels),
+            "effective": float(total**2 / (values**2 * counts).sum()),
+            "top_share": float((values * in_top).sum() / total),
+        }
+
+
+@dataclass(frozen=True)
 class Facts:
     """A summary of lists that is enough to resolve a plan; summaries of parts can be added.
 
@@ -295,6 +347,8 @@ class Facts:
         The choices and the threshold of lists that have places instead of items.
     background : Background, optional
         What is known besides the lists.
+    weights : WeightSummary, optional
+        The weights of relevant labels; None if labels are not weighted.
     possible : Facts, optional
         The facts without impossible predictions; None if there is no such prediction.
     first_tie_ranks : mapping
@@ -321,11 +375,14 @@ class Facts:
     id_types: frozenset[str]
     placement_choices: tuple[Convention, float | None] | None = None
     background: Background | None = None
+    weights: WeightSummary | None = None
     possible: Facts | None = None
     first_tie_ranks: Mapping[Hashable, float] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, lists: GroupedLists, *, keep_distinct: bool = False) -> Facts:
+    def of(
+        cls, lists: GroupedLists, *, keep_distinct: bool = False, threshold: float | None = None
+    ) -> Facts:
         """Summarise lists.
 
         Parameters
@@ -334,6 +391,8 @@ class Facts:
             All lists, or a part of them.
         keep_distinct : bool
             Whether to find all distinct grades, which gains by a mapping or a function need.
+        threshold : float, optional
+            The least grade of a relevant item.
 
         Examples
         --------
@@ -369,6 +428,7 @@ class Facts:
             id_types=frozenset(EncodedIds.list_types(lists.users)),
             placement_choices=lists.placement_choices,
             background=lists.background,
+            weights=WeightSummary.of(lists, threshold),
             possible=possible,
         )
 
@@ -399,6 +459,9 @@ class Facts:
         possible = None
         if self.possible or other.possible:
             possible = (self.possible or self) + (other.possible or other)
+        weights = self.weights or other.weights
+        if self.weights and other.weights:
+            weights = self.weights + other.weights
         scale_grades = None
         if self.scale_grades and other.scale_grades and _is_rating_scale(both["estimated"].few):
             scale_grades = tuple(map(add, self.scale_grades, other.scale_grades))
@@ -408,6 +471,7 @@ class Facts:
             longest=max(self.longest, other.longest),
             scale_grades=scale_grades,
             id_types=self.id_types | other.id_types,
+            weights=weights,
             possible=possible,
             first_tie_ranks={
                 key: min(facts.first_tie_ranks.get(key, np.inf) for facts in (self, other))

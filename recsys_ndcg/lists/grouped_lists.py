@@ -145,6 +145,27 @@ class GroupedLists(ReadOnlyArrays):
         """The grades of labelled items that are not in the user's list."""
         return self.unlisted["true"]
 
+    @lazy_property
+    def weights(self) -> Floats | None:
+        """The weight of each row's label, 0 if it has none; None if labels are not weighted."""
+        return self._find_weights(self.columns)
+
+    @lazy_property
+    def unlisted_weights(self) -> Floats | None:
+        """The weight of each unlisted label; None if labels are not weighted."""
+        return self._find_weights(self.unlisted)
+
+    def _find_weights(self, columns: Mapping[str, NDArray[Any]]) -> Floats | None:
+        found, known = columns.get("weight"), self.background
+        if found is None and known is not None and known.weights is not None:
+            found = known.weights[columns["item"]]
+        return None if found is None else np.where(np.isnan(columns["true"]), 0.0, found)
+
+    def with_weights(self, weights: Floats, unlisted: Floats) -> Self:
+        """Return the lists with other weights of the labels of their rows, and of unlisted ones."""
+        lists = self.with_columns(weight=weights)
+        return replace(lists, unlisted={**self.unlisted, "weight": unlisted})
+
     @property
     def items(self) -> Ids | None:
         """The item id of every row; None if the data has no items."""

@@ -21,9 +21,9 @@ _LOWEST, _HIGHEST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 def digest_labels(lists: GroupedLists) -> NDArray[np.uint32]:
     """Return a digest of each user's labelled items, in the list or not.
 
-    The digest is a sum modulo 2^32 over (user, item, true). It depends neither on the order of the
-    rows nor on the recommendations, and the digests of parts of the data add up to the digest of
-    the whole. Data without items has other digests than the same data with items.
+    The digest is a sum modulo 2^32 over (user, item, true), with the weight if labels have weights.
+    It depends neither on the order of the rows nor on the recommendations, and the digests of parts
+    of the data add up to the digest of the whole. Data without items has other digests than the same data with items.
 
     Examples
     --------
@@ -39,18 +39,21 @@ def digest_labels(lists: GroupedLists) -> NDArray[np.uint32]:
     def digest_block(block: tuple[int, int]) -> NDArray[np.uint32]:
         some, user_hashes = lists.slice_users(*block), users[slice(*block)]
         parts = (
-            (some.user_of_row, some.item_codes, some.true),
-            (some.user_of_label, some.unlisted.get("item"), some.unlisted_true),
+            (some.user_of_row, some.columns, some.weights),
+            (some.user_of_label, some.unlisted, some.unlisted_weights),
         )
         total = np.zeros(len(some), dtype=np.uint64)
-        for user, codes, true in parts:
+        for user, part, weights in parts:
+            true = part["true"]
             labelled = np.flatnonzero(~np.isnan(true))
             columns = {
                 "user": user_hashes[user[labelled]],
                 "true": true[labelled] + 0.0,
             }  # -0.0 is 0.0
-            if codes is not None:
-                columns["item"] = items[codes[labelled]]
+            if "item" in part:
+                columns["item"] = items[part["item"][labelled]]
+            if weights is not None:
+                columns["weight"] = weights[labelled] + 0.0
             rows = pd.util.hash_pandas_object(pd.DataFrame(columns), index=False).to_numpy()
             np.add.at(total, user[labelled], rows)
         return total.astype(np.uint32)

@@ -35,6 +35,7 @@ class CG(Linear):
 
     name = "cg"
     reads = GAINS
+    takes_weights = True
     uses_gains = True
     worth = "gain"
     bounded = False

@@ -36,6 +36,7 @@ class DCG(Linear):
 
     name = "dcg"
     reads = GAINS | {"discount"}
+    takes_weights = True
     uses_gains = True
     worth = "gain"
     bounded = False

@@ -37,6 +37,7 @@ class Judged(Linear):
 
     name = "judged"
     reads = ORDER
+    takes_weights = True
     worth = "labelled"
 
     def denominator(self, ranking: Ranking) -> Floats:

@@ -84,6 +84,10 @@ class Metric:
     is_linear: ClassVar[bool] = True
     #: Whether it is a score of each user's list, or of all lists together (`OverLists`).
     per_user: ClassVar[bool] = True
+    #: Whether weights of labels can multiply its gains or relevance (or it reads neither), and
+    #: whether its denominator then has them, too.
+    takes_weights: ClassVar[bool] = False
+    weighs_denominator: ClassVar[bool] = False
     #: Its own rule for ties; None if it uses the convention's.
     own_ties: ClassVar[str | None] = None
     #: Whether the best order of a list has the best items first.

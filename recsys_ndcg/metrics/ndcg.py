@@ -47,6 +47,8 @@ class NDCG(Linear):
 
     name = "ndcg"
     reads = GAINS | {"discount", "ideal", "max_grade"}
+    takes_weights = True
+    weighs_denominator = True
     uses_gains = True
     worth = "gain"
 

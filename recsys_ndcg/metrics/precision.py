@@ -42,6 +42,7 @@ class Precision(Linear):
     name = "precision"
     also_called = ("p", "prec")
     reads = ORDER | {"recommend_from"}
+    takes_weights = True
     needs_threshold = True
 
     def weights(self, ranking: Ranking) -> Floats:

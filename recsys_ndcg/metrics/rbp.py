@@ -49,6 +49,7 @@ class RBP(Linear):
 
     name = "rbp"
     reads = ORDER
+    takes_weights = True
     needs_threshold = True
 
     p: float = 0.8

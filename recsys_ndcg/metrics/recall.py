@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.metrics.metric import ORDER, Linear
 from recsys_ndcg.metrics.precision import Precision
@@ -39,6 +37,8 @@ class Recall(Linear):
     name = "recall"
     also_called = ("r", "rec")
     reads = ORDER | {"recall_over", "recommend_from"}
+    takes_weights = True
+    weighs_denominator = True
     needs_threshold = True
 
     def weights(self, ranking: Ranking) -> Floats:
@@ -46,7 +46,5 @@ class Recall(Linear):
         return Precision(self.k).weights(ranking)
 
     def denominator(self, ranking: Ranking) -> Floats:
-        """Return the number of relevant items."""
-        if self.k is not None and ranking.convention.recall_over == "capped":
-            return np.minimum(ranking.n_relevant, self.k)
-        return ranking.n_relevant
+        """Return the number of relevant items, or the sum of their weights."""
+        return ranking.sum_relevance(self.k if ranking.convention.recall_over == "capped" else None)

@@ -33,6 +33,8 @@ class RMSE(Metric):
 
     name = "rmse"
     reads = ROWS_AND_USERS
+    takes_weights = True
+    weighs_denominator = True
     cutoff = "none"
     depends_on_order = False
     bounded = False
@@ -48,7 +50,7 @@ class RMSE(Metric):
         return ranking.per_user(ranking.error**2)
 
     def denominator(self, ranking: Ranking) -> Floats:
-        """Return the number of errors."""
+        """Return the number of errors, or the sum of their weights."""
         return ranking.per_user(~np.isnan(ranking.error))
 
     def score(self, ratio: Floats) -> Floats:

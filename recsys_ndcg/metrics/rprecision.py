@@ -39,6 +39,8 @@ class RPrecision(Linear):
     name = "rprecision"
     also_called = ("rprec",)
     reads = ORDER
+    takes_weights = True
+    weighs_denominator = True
     needs_threshold = True
     cutoff = "none"
 
@@ -48,5 +50,5 @@ class RPrecision(Linear):
         return np.asarray(ranks <= ranking.n_relevant[:, None], dtype=np.float64)
 
     def denominator(self, ranking: Ranking) -> Floats:
-        """Return the number of relevant items."""
-        return ranking.n_relevant
+        """Return the number of relevant items, or the sum of their weights."""
+        return ranking.sum_relevance()

@@ -41,8 +41,16 @@ class GradedLists:
         """Return the gain of every row."""
         key = "gains", make_gain_key(convention, threshold)
         return self._cache.get_or_compute(
-            key, lambda: convention.compute_gains(self.lists.true, threshold)
+            key,
+            lambda: _weigh(
+                convention.compute_gains(self.lists.true, threshold), self.lists.weights
+            ),
         )
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether labels have weights, which multiply the gains."""
+        return self.lists.weights is not None
 
     def compute_relevance(self, threshold: float | None) -> Floats:
         """Return whether each row is relevant, 0 or 1."""
@@ -95,19 +103,32 @@ class GradedLists:
         )
 
     def _fill_ideal(self, convention: Convention, threshold: float | None, width: int) -> Floats:
-        offsets, n_extra = self.lists.offsets, self.lists.n_unlisted
+        n_extra = self.lists.n_unlisted
         if convention.ideal == "local":  # only an empty list counts its unlisted labels
             n_extra = np.where(self.lists.n_items == 0, n_extra, 0)
-        if n_extra.any():
-            values = self.compute_gains(convention, threshold)
-            values, offsets = self._add_unlisted(values, n_extra, convention, threshold)
-            values = sort_descending(values, offsets)
-        else:
-            values = self._sort_gains(convention, threshold)
+        values, offsets = self._sort_all_gains(convention, threshold, n_extra)
         padded = np.append(values, 0.0)
         index = offsets[:-1, None] + np.arange(width)
         table: Floats = padded[np.where(index < offsets[1:, None], index, -1)]
         return table
+
+    def sum_gains(self, convention: Convention, threshold: float | None) -> Floats:
+        """Return the sum of the gains of each user's labelled items, in the list or not."""
+        values, offsets = self._sort_all_gains(convention, threshold, self.lists.n_unlisted)
+        total: Floats = np.add.reduceat(np.append(values, 0.0), offsets[:-1])
+        return np.where(np.diff(offsets) > 0, total, 0.0)
+
+    def _sort_all_gains(
+        self, convention: Convention, threshold: float | None, n_extra: Positions
+    ) -> tuple[Floats, Positions]:
+        """Return the gains of rows and of some unlisted labels, largest first, and their offsets.
+
+        `n_extra` is the number of unlisted labels that count for each user.
+        """
+        if not n_extra.any():
+            return self._sort_gains(convention, threshold), self.lists.offsets
+        values, offsets = self._add_unlisted(n_extra, convention, threshold)
+        return sort_descending(values, offsets), offsets
 
     def _sort_gains(self, convention: Convention, threshold: float | None) -> Floats:
         """Return the gains of the rows, each user's largest first."""
@@ -151,18 +172,20 @@ class GradedLists:
         return norm
 
     def _add_unlisted(
-        self, values: Floats, n_extra: Positions, convention: Convention, threshold: float | None
+        self, n_extra: Positions, convention: Convention, threshold: float | None
     ) -> tuple[Floats, Positions]:
-        """Return the gains with the gains of unlisted labels, and the new offsets of the users.
-
-        `n_extra` is the number of unlisted labels that count for each user.
-        """
+        """Return the gains with the gains of unlisted labels, and the new offsets of the users."""
         lists = self.lists
-        unlisted = lists.unlisted_true[np.repeat(n_extra > 0, lists.n_unlisted)]
+        gain = convention.compute_gains(lists.unlisted_true, threshold)
+        gain = _weigh(gain, lists.unlisted_weights)[np.repeat(n_extra > 0, lists.n_unlisted)]
         user = np.concatenate([lists.user_of_row, np.repeat(np.arange(len(n_extra)), n_extra)])
-        gain = convention.compute_gains(unlisted, threshold)
-        values = np.concatenate([values, gain])[np.argsort(user, kind="stable")]
-        return values, compute_offsets(np.diff(lists.offsets) + n_extra)
+        values = np.concatenate([self.compute_gains(convention, threshold), gain])
+        order = np.argsort(user, kind="stable")
+        return values[order], compute_offsets(np.diff(lists.offsets) + n_extra)
+
+
+def _weigh(gains: Floats, weights: Floats | None) -> Floats:
+    return gains if weights is None else gains * weights
 
 
 def _fill_unlabelled(lists: GroupedLists) -> Floats:

@@ -144,9 +144,10 @@ class Ranking:
     Attributes
     ----------
     gain : float64 array, shape (n_users, width)
-        The (expected) gain at each rank, at least 0.
+        The (expected) gain at each rank, at least 0, times the weight of the label.
     relevance, labelled : float64 arrays, shape (n_users, width)
-        The probability that the item at each rank is relevant, or labelled.
+        The probability that the item at each rank is relevant, times the weight of its label if
+        labels have weights; and that it is labelled.
     relevance_so_far : float64 array, shape (n_users, width)
         E[rel_r · (relevant items at ranks up to r)], for average precision.
     first_hit : float64 array, shape (n_users, width)
@@ -243,8 +244,32 @@ class Ranking:
 
     @lazy_property
     def relevance(self) -> Floats:
-        """The probability that the item at each rank is relevant."""
+        """The probability that the item at each rank is relevant, times the weight of its label."""
+        if self.is_weighted:
+            return self._binary.gain
         return self._average_flags(self._unordered_groups, self._relevant)
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether labels have weights, which multiply gains and relevance."""
+        return self.graded.is_weighted
+
+    @lazy_property
+    def _binary(self) -> Ranking:
+        """The same lists with relevance as gain."""
+        choices = {"gain": "binary", "ideal": "global", "max_grade": None}
+        return replace(self, convention=self.convention.replace(**choices))
+
+    def sum_relevance(self, k: int | None = None) -> Floats:
+        """Return the sum of the k largest weights of each user's relevant items, in a list or not.
+
+        Without weights it is the number of relevant items, at most k.
+        """
+        if not self.is_weighted:
+            return self.n_relevant if k is None else np.minimum(self.n_relevant, k)
+        if k is None:
+            return self.graded.sum_gains(self._binary.convention, self.threshold)
+        return row_sums(self._binary.ideal_gain[:, :k])
 
     @lazy_property
     def labelled(self) -> Floats:
@@ -320,6 +345,8 @@ class Ranking:
             The weights of the first ranks, w.
         """
         graded = self.graded
+        if worth == "relevance" and self.is_weighted:
+            return self._binary.deviation("gain", weights)
         if worth == "gain":
             item_norm = graded.compute_gain_norm(self.convention, self.threshold)
         else:
@@ -476,14 +503,16 @@ class Ranking:
         return self.graded.lists.estimated - self.graded.lists.true
 
     def per_user(self, values: Floats | Flags) -> Floats:
-        """Return the sum of a column such as `error` over each user's rows, without NaN.
+        """Return the weighted sum of a column such as `error` over each user's rows, without NaN.
 
         Numbers are added in ascending order, so the order of the rows does not matter.
         """
         lists = self.graded.lists
-        if values.dtype == np.bool_:
+        if values.dtype == np.bool_ and lists.weights is None:
             return lists.sum_by_user(values.astype(np.float64))
         numbers = np.where(np.isnan(values), 0.0, values).astype(np.float64)
+        if lists.weights is not None:
+            numbers *= lists.weights
         return lists.sum_by_user(-sort_descending(-numbers, lists.offsets))
 
     @lazy_property
@@ -534,8 +563,8 @@ class Ranking:
 
     @lazy_property
     def _groups_by_gain(self) -> TieGroups:
-        if isinstance(self.convention.gain, str):  # a higher grade has no lower gain
-            return self._groups_by_grade
+        if isinstance(self.convention.gain, str) and not self.is_weighted:
+            return self._groups_by_grade  # a higher grade has no lower gain
         key = make_gain_key(self.convention, self.threshold)
         return self._order_groups(key, lambda: self._gains)
 

@@ -166,7 +166,10 @@ def _format_cell(value: object, *, brief: bool) -> str:
 def find_remarks(report: Report) -> list[str]:
     """Return the reasons to be careful with the numbers of a report, a sentence each."""
     audit_rows: Any = report.audit.to_dict("index")
-    topics = (_remark_on_chance, _remark_on_users, _remark_on_ties, _remark_on_labels)
+    topics = (
+        *(_remark_on_chance, _remark_on_users, _remark_on_ties),
+        *(_remark_on_weights, _remark_on_labels),
+    )
     return [escape_invisible(line) for topic in topics for line in topic(report, audit_rows)]
 
 
@@ -295,6 +298,17 @@ def _describe_ties(totals: Totals, columns: Sequence[int]) -> str:
     return (
         f"Ties affect {'up to ' if len(columns) > 1 else ''}{users}; depending on how they are "
         f"broken, {', '.join(list_first(ranges, _MAX_LINES))}."
+    )
+
+
+def _remark_on_weights(report: Report, _: AuditRows) -> Iterator[str]:
+    weights = report.label_weights
+    if weights is None:
+        return
+    labels = format_count(int(weights["labels"]), "relevant label")
+    yield (
+        f"Labels are weighted: {labels}, worth {weights['effective']:.0f} of equal weight; the "
+        f"heaviest 1 % hold {100 * weights['top_share']:.0f} % of the weight."
     )
 
 

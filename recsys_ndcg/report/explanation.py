@@ -17,6 +17,7 @@ from recsys_ndcg.lists import GroupedLists, prepare_lists
 from recsys_ndcg.metrics import NDCG, check_k
 from recsys_ndcg.ranking import GradedLists, Ranking, SortedLists
 from recsys_ndcg.rendering import UserLists
+from recsys_ndcg.report.label_weights import get_lists
 from recsys_ndcg.scoring import Audit, Measurement, Plan
 
 DEPTH = 10  # ranks shown when there are many users
@@ -24,13 +25,7 @@ DEPTH = 10  # ranks shown when there are many users
 
 def explain_user(audit: Audit, user: Any, k: int | None) -> pd.DataFrame:
     """Return a row per rank up to k: the item, its gain, and DCG and ideal DCG up to it."""
-    lists, measurement = audit.lists, _choose_measurement(audit)
-    if lists is None:
-        msg = (
-            "This report has no lists: it was read from a file, or its data is larger than the "
-            "memory limit. Evaluate the rows of this user again."
-        )
-        raise InvalidInputError(msg)
+    lists, measurement = get_lists(audit), _choose_measurement(audit)
     check_k(k)
     (position,) = audit.scores.positions_of([user]).tolist()
     ((ranked, best),) = _rank_users(lists.slice_users(position, position + 1), measurement, k)
@@ -83,13 +78,16 @@ def _get_ideal_items(user_lists: GroupedLists, measurement: Measurement, depth: 
     convention = measurement.convention
     if convention.ideal == "max":
         return items
-    true = user_lists.true
+    true, weights = user_lists.true, user_lists.weights
     item_ids = np.arange(len(true)) if user_lists.items is None else user_lists.items
     ids, codes = user_lists.item_ids, user_lists.unlisted.get("item")
     if ids is not None and codes is not None and (convention.ideal == "global" or not len(true)):
         true = np.concatenate([true, user_lists.unlisted_true])
         item_ids = np.concatenate([item_ids, ids[codes]])
-    best = np.argsort(-convention.compute_gains(true, measurement.threshold), kind="stable")[:depth]
+        if weights is not None and user_lists.unlisted_weights is not None:
+            weights = np.concatenate([weights, user_lists.unlisted_weights])
+    gain = convention.compute_gains(true, measurement.threshold)
+    best = np.argsort(-gain if weights is None else -gain * weights, kind="stable")[:depth]
     items[: len(best)] = item_ids[best].tolist()
     return items
 

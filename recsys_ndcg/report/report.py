@@ -19,6 +19,7 @@ from recsys_ndcg.report import saving
 from recsys_ndcg.report.document import build_report_document, find_remarks, find_warnings
 from recsys_ndcg.report.explanation import explain_user
 from recsys_ndcg.report.gaps import GapOptions, build_gaps, find_known_groups
+from recsys_ndcg.report.label_weights import Sensitivity, split_by_items, vary_gamma
 from recsys_ndcg.report.rarefaction import compute_rarefaction
 from recsys_ndcg.report.segments import Segments, UnknownKeyError
 from recsys_ndcg.report.user_groups import BUILT_IN_GROUPS, assign_segments, has_column
@@ -57,6 +58,8 @@ class Report(Renderable, Mapping[str, float]):
     inputs : mapping of str
         Python for the arguments of `evaluate` that are files, or for the report if it was loaded;
         for the code on a page.
+    known_weights : mapping of str, optional
+        `label_weights`, if the lists are not known.
 
     Attributes
     ----------
@@ -85,6 +88,7 @@ class Report(Renderable, Mapping[str, float]):
     audit_data: Audit
     known_baselines: pd.DataFrame | None = None
     inputs: Mapping[str, str] = field(default_factory=dict)
+    known_weights: Mapping[str, float] | None = None
     #: The columns that `leaderboard` can rank by, and the built-in groups of `by`.
     LEADERBOARD_COLUMNS: ClassVar[tuple[str, ...]] = ("score", "adjusted", "z")
     BUILT_IN_GROUPS: ClassVar[tuple[str, ...]] = BUILT_IN_GROUPS
@@ -119,7 +123,8 @@ class Report(Renderable, Mapping[str, float]):
             Data that looks like a mistake, a threshold that separates no items, lists that are
             worse than random order, ties that change a score.
         """
-        report = cls(audit)
+        weights = facts.weights
+        report = cls(audit, known_weights=None if weights is None else weights.numbers)
         for warning in find_warnings(report, facts, plan):
             warn(warning)
         return report
@@ -265,6 +270,18 @@ class Report(Renderable, Mapping[str, float]):
             "tie_high": totals.mean_of("highest"),
         }
         return pd.DataFrame(columns, index=pd.Index(totals.names, name="metric"))
+
+    @property
+    def label_weights(self) -> pd.Series[float] | None:
+        """How the weight of the relevant labels is distributed; None if labels have no weights.
+
+        labels (their number), effective ((Σv)²/Σv², Kish 1965: as many labels of equal weight give
+        as precise a mean) and top_share (of the weight: the heaviest 1 % of the labels).
+        """
+        source = self.audit_data.source
+        facts = None if source is None else source.facts.weights
+        numbers = self.known_weights if facts is None else facts.numbers
+        return None if numbers is None else pd.Series(numbers, name="label_weights")
 
     @property
     def baselines(self) -> pd.DataFrame:
@@ -752,6 +769,98 @@ class Report(Renderable, Mapping[str, float]):
         )
         return build_gaps(self.scores, segment_of_user, metric, of, options, progress=progress)
 
+    def by_items(self, strata: Any = "popularity", *, train: Any = None) -> pd.DataFrame:
+        r"""Split the scores into exact parts by stratum of items, such as popular and rare ones.
+
+        .. math:: \text{part}_s = \frac{1}{|U|} \sum_u \frac{N_{us}}{D_u}, \quad
+            \sum_s N_{us} = N_u
+
+        with N_us the part of user u's numerator from labels of items in stratum s, and D_u the
+        denominator: the parts of all strata add up to the mean.
+
+        Parameters
+        ----------
+        strata : {'popularity'}, mapping or Series
+            By default the number of training rows of an item: ``"0"`` (unknown), ``"1"``,
+            ``"2–4"`` …; or the stratum of each item. Items without one are in ``"other"``.
+        train : table, rows or trainset, optional
+            The training rows; by default those given to `evaluate`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Indexed by metric and stratum, of metrics that are sums over labels: items and labels
+            (relevant ones, or all without a threshold); part, ci_low, ci_high (95 % over users)
+            and share of the mean; score, the mean if only labels of this stratum counted, over the
+            users who have such labels, and the number of these users.
+
+        Raises
+        ------
+        InvalidInputError
+            The report has no lists, no such metric or no training rows, or an item has two strata.
+
+        Examples
+        --------
+        >>> import recsys_ndcg as rn
+        >>> train = [("bob", "a"), ("cid", "a"), ("cid", "b")]
+        >>> lists = {"labels": {"ann": {"a", "b"}}, "results": {"ann": ["a", "b"]}}
+        >>> report = rn.evaluate(lists, metrics=["recall@1"])
+        >>> report.by_items(train=train)["part"].to_dict()
+        {('recall@1', '1'): 0.0, ('recall@1', '2–4'): 0.5}
+        """
+        return split_by_items(self.audit_data, strata, train)
+
+    def sensitivity(
+        self,
+        parameter: str = "gamma",
+        others: Mapping[str, Report] | None = None,
+        metric: str | Metric | None = None,
+        *,
+        train: Any = None,
+        ends: tuple[float, float] = (-1.0, 3.0),
+    ) -> Sensitivity:
+        """Return how the mean, and the order of models, depends on the weights of labels.
+
+        Parameters
+        ----------
+        parameter : {'gamma'}
+            The exponent of `propensity`, from -1 (all labels weigh the same) on.
+        others : mapping of str to Report, optional
+            The reports of other models on the same labels. Users that a report lacks are left out.
+        metric : str or Metric, optional
+            A metric that is a sum over labels; may be left out if there is only one.
+        train : table, rows or trainset, optional
+            The training rows; by default those given to `evaluate`.
+        ends : pair of float
+            The range of gamma.
+
+        Returns
+        -------
+        Sensitivity
+            Printed, it says over which range the order of models holds. ``means`` has a column per
+            model (this report is ``"this"``) and a row per gamma, in steps of at most 0.05;
+            ``swaps`` the gamma at which two models change places, found as a root. Two swaps of the
+            same models within one step are not seen.
+
+        Raises
+        ------
+        InvalidInputError
+            A report has no lists, no such metric, or labels with a column of weights.
+
+        Examples
+        --------
+        >>> import recsys_ndcg as rn
+        >>> train = [("bob", "a"), ("cid", "a"), ("cid", "b")]
+        >>> labels = {"ann": {"a", "b"}, "dan": {"a"}, "eve": {"a"}}
+        >>> popular = {"labels": labels, "results": {user: ["a", "c"] for user in labels}}
+        >>> rare = {"labels": labels, "results": {user: ["b", "a"] for user in labels}}
+        >>> how = {"metrics": "ndcg@2", "weights": rn.propensity(train, gamma=0)}
+        >>> rn.evaluate(popular, **how).sensitivity("gamma", {"rare": rn.evaluate(rare, **how)})
+        The order of models in ndcg@2 holds for gamma from -1 to 2.35. rare passes this at 2.345.
+        """
+        check_choice("parameter", parameter, ("gamma",))
+        return vary_gamma({"this": self, **(others or {})}, metric, train, ends)
+
     def rarefaction(
         self, metric: str | Metric | None = None, users: int | Iterable[int] | None = None
     ) -> pd.Series[float]:
@@ -959,7 +1068,7 @@ class Report(Renderable, Mapping[str, float]):
             The file is not a report, has a format that this version does not read, or was changed.
         """
         source = f"rn.Report.load({os.fspath(path)!r})"
-        return cls(*saving.load(path), inputs={"report": source})
+        return cls(**saving.load(path), inputs={"report": source})
 
     def _position_of(
         self, metric: str | Metric | None, of_users: Sequence[str] | None = None

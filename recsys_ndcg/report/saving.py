@@ -123,6 +123,8 @@ def _summarise(
     for name in tables:
         table = report.baselines.T if name == "baselines" else getattr(report, name)
         summary[name] = to_json_value(table.astype(object).to_dict("index"))
+    if report.label_weights is not None:
+        summary["label_weights"] = to_json_value(report.label_weights.to_dict())
     return summary
 
 
@@ -208,8 +210,8 @@ def save(report: Report, path: str | Path) -> None:
         archive.write(path, _FORMAT)
 
 
-def load(path: str | Path) -> tuple[Audit, pd.DataFrame | None]:
-    """Read the audit and the baselines, other than chance, of a saved report.
+def load(path: str | Path) -> dict[str, Any]:
+    """Return the arguments of a saved `Report`.
 
     Raises
     ------
@@ -221,7 +223,11 @@ def load(path: str | Path) -> tuple[Audit, pd.DataFrame | None]:
         audit = _build_audit(head, columns)
         baselines = pd.DataFrame(head["baselines"], dtype=np.float64)[audit.scores.names]
         baselines = baselines.drop("chance")
-        return audit, None if baselines.empty else baselines
+        return {
+            "audit_data": audit,
+            "known_baselines": None if baselines.empty else baselines,
+            "known_weights": head.get("label_weights"),
+        }
 
 
 def report_to_parquet(report: Report) -> bytes:

@@ -81,7 +81,7 @@ class Accumulator:
     protocol : {'rated', 'supplied', 'sampled'}
         Whether the lists are the users' own test ratings, recommendations, which measures beyond
         accuracy need, or relevant items among sampled ones.
-    train, catalogue, features, base, groups
+    train, catalogue, features, base, groups, weights
         As for `recsys_ndcg.evaluate`.
 
     Raises
@@ -135,8 +135,9 @@ class Accumulator:
         features: Any = None,
         base: Any = None,
         groups: Any = None,
+        weights: Any = None,
     ) -> None:
-        known = Background.of(train, catalogue, features, base, groups)
+        known = Background.of(train, catalogue, features, base, groups, weights)
         self._plan = Plan.of(
             metrics, k=k, threshold=threshold, convention=convention, background=known
         )

@@ -208,6 +208,14 @@ def _grade_faults(table: LazyTable) -> Iterator[Fault]:
             named = f"{fix}, or name the right column with columns="
             yield Fault("true", grade.is_null(), "not a number", named)
         yield Fault("true", grade.abs() == np.inf, "an infinite grade", fix)
+    if "weight" in table.names:
+        weight = _as_float("weight")
+        missing = _is_missing(weight)
+        if "true" in table.names:
+            missing &= ~_is_missing(_as_float("true"))
+        yield Fault("weight", missing, "NaN", Rows.WEIGHT_ADVICE)
+        bad = (weight < 0) | (weight.abs() == np.inf)
+        yield Fault("weight", bad, "{weight:g}", Rows.WEIGHT_ADVICE)
 
 
 def _as_float(column: str) -> nw.Expr:

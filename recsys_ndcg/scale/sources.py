@@ -225,7 +225,7 @@ def _open_text(
         if ours in IDS:
             sql[ours] = f"CASE WHEN trim({field}) <> '' THEN {field} END"
         else:
-            sql[ours] = _number_sql(field, how.decimal, may_lack=ours == "true")
+            sql[ours] = _number_sql(field, how.decimal, may_lack=ours in ("true", "weight"))
     relation, kinds = _csv_sql(paths, len(titles), how), dict.fromkeys(names, "text")
     return Source(relation, names, sql, kinds, is_text=True)
 

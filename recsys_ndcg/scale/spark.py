@@ -142,6 +142,7 @@ def evaluate(  # noqa: PLR0913 - the contract
     features: Any = None,
     base: Any = None,
     groups: Any = None,
+    weights: Any = None,
     partitions: int | None = None,
 ) -> SparkReport:
     """Rank each user's items by their estimates and score the lists, on the workers of a cluster.
@@ -158,7 +159,7 @@ def evaluate(  # noqa: PLR0913 - the contract
     metrics, k, threshold, convention, columns
         As in `recsys_ndcg.evaluate`. Options that depend on the order of the rows raise, as Spark
         keeps no order: ``ties="input"``, ``duplicates="first"`` and ``"last"``.
-    train, catalogue, features, base, groups
+    train, catalogue, features, base, groups, weights
         As in `recsys_ndcg.evaluate`. They are in memory, and sent to every worker.
     partitions : int, optional
         Number of partitions of the users, by default one per 2^21 rows. A partition must fit into
@@ -191,7 +192,7 @@ def evaluate(  # noqa: PLR0913 - the contract
     >>> with spark.evaluate(df, k=10, threshold=4) as report:  # doctest: +SKIP
     ...     report.per_user.write.parquet("scores")
     """
-    known = Background.of(train, catalogue, features, base, groups)
+    known = Background.of(train, catalogue, features, base, groups, weights)
     plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention, background=known)
     return evaluate_by_plan(df, plan, columns=columns, partitions=partitions)
 
@@ -392,9 +393,9 @@ def _split_by_kind(rows: Any) -> dict[str, Any]:
         return {PREDICTIONS: rows}
     listed = np.asarray(rows.column("listed").to_numpy(), dtype=bool)
     score = "rank" if "rank" in rows.column_names else "estimated"
-    parts = {LABELS: (~listed, "true"), RESULTS: (listed, score)}
+    parts = {LABELS: (~listed, ("true", "weight")), RESULTS: (listed, (score,))}
     return {
-        name: rows.filter(mine).select([one for one in (*IDS, own) if one in rows.column_names])
+        name: rows.filter(mine).select([one for one in (*IDS, *own) if one in rows.column_names])
         for name, (mine, own) in parts.items()
     }
 

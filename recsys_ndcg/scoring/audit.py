@@ -404,6 +404,8 @@ class MeasuredLists:
         undefined = "skip" if undefined == "raise" else undefined
         zero = measurement.with_choices(unlabelled="zero", undefined=undefined)
         metric = measurement.metric
+        if measurement.is_weighted:
+            return zero.without_score("the weights of unlabelled items are not known")
         if metric.depends_on_order and metric.own_ties is None and metric.per_user:
             return zero
         return zero.without_score("it compares estimates with ratings or has its own rule for ties")

@@ -44,6 +44,8 @@ class Measurement:
         The least length of a list under ``short_list="drop"``.
     no_score_reason : str
         Why there is no score; the column is NaN then.
+    is_weighted : bool
+        Whether labels have weights.
 
     Examples
     --------
@@ -59,6 +61,7 @@ class Measurement:
     unlabelled_as: float | None = None
     short_below: int = 0
     no_score_reason: str = ""
+    is_weighted: bool = False
 
     def __post_init__(self) -> None:
         """Use the metric's own rule for ties, if it has one."""
@@ -80,6 +83,7 @@ class Measurement:
             "greater_is_better": metric.greater_is_better,
             "a_ratio": type(metric).score is Metric.score,  # whether the score is a quotient
             "undefined": None if np.isnan(self.score_if_undefined) else self.score_if_undefined,
+            **({"weighted": True} if self.is_weighted else {}),
         }
 
     @classmethod
@@ -113,7 +117,7 @@ class Measurement:
                 metric = parse_metrics(name)[0]
                 if not stored["bounded"]:  # sums over lists, or counts
                     rule = rule.replace(list_over="one", coverage_as="count")
-                return cls(metric, rule)
+                return cls(metric, rule, is_weighted=stored.get("weighted", False))
         if not stored["a_ratio"]:
             msg = (
                 f"{name} is not a built-in metric, and has its own formula for the score. Import "
@@ -162,6 +166,8 @@ class Measurement:
     def is_bounded(self) -> bool:
         """Whether every score is in [0, 1]: no sums over a list, as under ``list_over="one"``."""
         reads, convention = self.metric.reads, self.convention
+        if self.is_weighted and self.metric.needs_labels and not self.metric.weighs_denominator:
+            return False
         if "coverage_as" in reads:  # coverage can be a count of items
             return convention.coverage_as == "share"
         return self.metric.bounded and not ("list_over" in reads and convention.list_over == "one")
@@ -222,6 +228,7 @@ class Measurement:
         return (
             self._background_objection(facts, lists)
             or self._list_objection(facts, lists)
+            or self._weights_objection()
             or self._metric_objection(facts, lists)
         )
 
@@ -289,6 +296,20 @@ class Measurement:
         ):
             convention = convention.replace(ties="expected")  # without ties no rule is needed
         return Objections(convention, self.threshold, facts, lists).find_order_objection()
+
+    def _weights_objection(self) -> str:
+        """Return why labels with weights cannot be measured; "" if they can."""
+        if not (self.is_weighted and self.metric.needs_labels):
+            return ""
+        without = "leave out weights= or the column 'weight' (rename it if it is something else)"
+        if not self.metric.takes_weights:
+            return (
+                f"{self} has no weighted form, as it is not a sum over labels. Measure dcg, ndcg, "
+                f"precision or recall, or {without}."
+            )
+        if "ideal" in self.metric.reads and self.convention.ideal == "max":
+            return f"ideal='max' has no weighted form: choose ideal='global', or {without}."
+        return ""
 
     def _background_objection(self, facts: Facts, lists: GroupedLists | None) -> str:
         """Return what the metric needs besides the lists and does not have; "" if nothing."""

@@ -153,8 +153,8 @@ class Block:
             unlisted = "count"
         # with "last", the estimates of impossible predictions depend on the tie tolerance
         tolerance = one.convention.tie_tolerance if impossible == "last" else None
-        # sorted grades no longer belong to items
-        sort_grades = one.all_tied and not one.metric.needs
+        # sorted grades no longer belong to items, or to weights
+        sort_grades = one.all_tied and not one.metric.needs and self.lists.weights is None
         key = ("graded", *rows_key, tolerance, unlisted, one.unlabelled_as, sort_grades)
         return self._cache.get_or_compute(
             key,

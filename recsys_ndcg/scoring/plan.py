@@ -173,7 +173,8 @@ class Plan:
             What else is known, as for `Background.of`.
         """
         if not self._reads_training:
-            return self
+            weights = known.get("weights")
+            return self if weights is None else self.with_known(weights=weights)
         items = [trainset.to_raw_iid(item) for item in range(trainset.n_items)]
         return replace(self, background=Background.of(trainset, items, **known))
 
@@ -233,7 +234,7 @@ class Plan:
         """
         if facts is None:
             is_custom = any(not isinstance(one.convention.gain, str) for one in self.measurements)
-            facts = Facts.of(lists, keep_distinct=is_custom)
+            facts = Facts.of(lists, keep_distinct=is_custom, threshold=self.threshold)
         by_key = {one.sort_key: one for one in self.measurements if one.requires_no_ties(facts)}
         ties = {}
         for key, one in by_key.items():
@@ -256,7 +257,7 @@ class Plan:
         InvalidInputError
             A measurement cannot be computed; the message says why and what to do.
         """
-        plan = self.with_threshold(facts.all_grades)
+        plan = self._with_weights(facts).with_threshold(facts.all_grades)
         of_labels = [str(one) for one in plan.measurements if one.metric.needs_labels]
         InvalidInputError.raise_if(_find_mistake(facts, of_labels[0]) if of_labels else "")
         plan.check(facts, lists)
@@ -332,9 +333,15 @@ class Plan:
 
     def with_reasons_for_no_score(self, facts: Facts) -> Plan:
         """Return the plan; measurements that cannot be computed have a `no_score_reason`."""
-        return self.map_measurements(
+        return self._with_weights(facts).map_measurements(
             lambda one: replace(one, no_score_reason=one.no_score_reason or one.objection(facts))
         )
+
+    def _with_weights(self, facts: Facts) -> Plan:
+        """Return the plan with measurements that know whether labels have weights."""
+        if facts.weights is None:
+            return self
+        return self.map_measurements(lambda one: replace(one, is_weighted=True))
 
     def with_threshold(self, grades: Grades) -> Plan:
         """Return the plan with threshold 1 if it needs a threshold and all grades are 0 or 1.

@@ -114,6 +114,9 @@ class Signature(str):  # noqa: SLOT000 - caches the parsed text
             read = one.find_sources() & known.known
             column = one.metric.column if isinstance(one.metric.column, str) else ""
             texts |= {name: known.digest(name, column) for name in read}
+        if one.is_weighted and one.metric.takes_weights and one.metric.needs_labels:
+            is_by_item = known is not None and known.weights is not None
+            texts["weights"] = known.digest("weights") if known and is_by_item else "column"
         texts |= {"protocol": facts.protocol, "users": str(n_users), "version": __version__}
         return cls.from_parts(str(one), texts)
 

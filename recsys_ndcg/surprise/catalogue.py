@@ -140,6 +140,7 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
     features: Any = None,
     base: Any = None,
     groups: Any = None,
+    weights: Any = None,
     exclude: str | None = "train",
     clip: bool = False,
     progress: bool = True,
@@ -158,7 +159,7 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
         As in `recsys_ndcg.evaluate`.
     convention : Convention or str, optional
         All other choices, or a library's name. Estimates that differ by less than 1e-9 are tied.
-    features, base, groups
+    features, base, groups, weights
         As in `recsys_ndcg.evaluate`, for measures beyond accuracy; the trainset is `train`, and its
         items are the `catalogue`.
     exclude : {'train', None}
@@ -208,7 +209,8 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
     labels = read_testset(testset)
     plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention).with_tie_tolerance()
     plan = plan.with_threshold(Grades.of(labels.true))
-    plan = plan.with_trainset(trainset, features=features, base=base, groups=groups)
+    known = {"features": features, "base": base, "groups": groups, "weights": weights}
+    plan = plan.with_trainset(trainset, **known)
     how: dict[str, Any] = {"exclude": exclude, "clip": clip}
     candidates = build_candidates(algo, trainset, **how, convention=choose_convention(plan))
     for metric in plan.metrics:

@@ -1,0 +1,102 @@
+"""The weights of labels by item: given, or one over a propensity estimated from training rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from recsys_ndcg.arrays import Floats, Ids
+from recsys_ndcg.errors import InvalidInputError, quote
+from recsys_ndcg.input import is_indexed_table, read_indexed_table, to_floats
+
+if TYPE_CHECKING:
+    from recsys_ndcg.background.background import Background
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Propensity:
+    """How likely each item's labels are observed: a power of its popularity (`propensity`).
+
+    Parameters
+    ----------
+    train : Background
+        The training rows.
+    gamma : float
+        The exponent, at least -1.
+    """
+
+    train: Background
+    gamma: float
+
+    def __repr__(self) -> str:
+        """Return a sentence with the exponent and the number of items."""
+        return f"Propensity with gamma={self.gamma:g} of {len(self.train.items)} items."
+
+    @property
+    def values(self) -> pd.Series[float]:
+        """The propensity of each item, in (0, 1]; 1 for the most popular one."""
+        return (1 / self.weights).rename("propensity")
+
+    @property
+    def weights(self) -> pd.Series[float]:
+        """The weight of each item's labels, one over its propensity."""
+        values = self.compute_weights(np.asarray(self.train.n_rows))
+        return pd.Series(values, pd.Index(self.train.items, name="item"), name="weight")
+
+    def compute_weights(self, n_rows: Floats) -> Floats:
+        """Return the weights of items, given their numbers of training rows; 0 counts as 1."""
+        most = np.asarray(self.train.n_rows).max()
+        weights: Floats = (most / np.maximum(n_rows, 1.0)) ** ((self.gamma + 1) / 2)
+        return weights
+
+    def with_gamma(self, gamma: float) -> Propensity:
+        """Return the propensity of the same items with another exponent."""
+        return replace(self, gamma=gamma)
+
+
+def read_weights(data: Any) -> tuple[Ids, Floats]:
+    """Return items and the weights of their labels.
+
+    Parameters
+    ----------
+    data : Propensity, mapping, Series, table, or path of a file
+        A weight by item; a table has a column ``item`` and one more.
+
+    Raises
+    ------
+    InvalidInputError
+        The data has another form, an item twice, or a weight that is not a finite number of at
+        least 0.
+    """
+    if isinstance(data, Propensity):
+        data = data.weights
+    if isinstance(data, Mapping) and data:
+        data = pd.Series(data).rename_axis("item")  # or 0, 1, 2 … would be row numbers
+    if not (isinstance(data, pd.Series) or is_indexed_table(data)):
+        msg = (
+            "weights must be propensity(train, gamma=...), a Series of weights by item, or a table "
+            f"with the columns item and weight, not {quote(data)}."
+        )
+        raise InvalidInputError(msg)
+    items, table = read_indexed_table(data, "weights")
+    if len(table.columns) != 1:
+        found = ", ".join(map(str, table.columns)) or "none"
+        msg = f"weights must have one column besides the items; it has {found}. Give one."
+        raise InvalidInputError(msg)
+    repeated = pd.Index(items)[pd.Index(items).duplicated()]
+    if len(repeated):
+        msg = f"weights: the item {quote(repeated[0])} is there twice. Give each item one weight."
+        raise InvalidInputError(msg)
+    values = to_floats(table.iloc[:, 0], "weights")
+    wrong = np.flatnonzero(~((values >= 0) & np.isfinite(values)))
+    if len(wrong):
+        msg = (
+            f"weights: the item {quote(items[wrong[0]])} has the weight {values[wrong[0]]:g} "
+            f"({len(wrong)} such items). A weight is a finite number of at least 0."
+        )
+        raise InvalidInputError(msg)
+    return items, values

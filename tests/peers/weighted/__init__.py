@@ -1,0 +1,1 @@
+"""Labels with weights: the numbers of other libraries."""

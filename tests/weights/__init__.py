@@ -1,0 +1,1 @@
+"""Labels with weights: propensities, parts by stratum of items, sensitivity."""
