@@ -33,8 +33,10 @@ from recsys_ndcg.metrics.recall import Recall as Recall
 from recsys_ndcg.metrics.rmse import RMSE as RMSE
 from recsys_ndcg.metrics.rprecision import RPrecision as RPrecision
 from recsys_ndcg.metrics.rr import RR as RR
+from recsys_ndcg.published_numbers import explain_number as explain_number
 from recsys_ndcg.reconciliation import reconcile as reconcile
 from recsys_ndcg.report.report import Report as Report
+from recsys_ndcg.sampling import what_sampling_would_say as what_sampling_would_say
 from recsys_ndcg.scale.accumulator import Accumulator as Accumulator
 from recsys_ndcg.scoring.one_list import average_precision_at_k as average_precision_at_k
 from recsys_ndcg.scoring.one_list import dcg_at_k as dcg_at_k

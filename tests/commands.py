@@ -22,7 +22,7 @@ from recsys_ndcg.cli import build_application
 
 COMMANDS = [
     *("evaluate", "compare", "report", "leaderboard", "explain", "reconcile", "experiment"),
-    *("check-split", "demo", "presets", "metrics"),
+    *("check-split", "explain-number", "demo", "presets", "metrics"),
 ]
 
 

@@ -16,8 +16,9 @@ from tests.package_size import FILES, MODULES, SourceFile
 ROOMS = [
     "version", "lazy", "errors", "arrays", "parallel", "files", "progress", "datasets", "glossary",
     "significance", "convention", "input", "background", "lists", "ranking", "metrics", "scoring",
-    "catalogue", "rendering", "report", "scale", "evaluation", "comparison", "reconciliation",
-    "split_checks", "folds", "surprise", "experiments", "cli", "__main__", "__init__",
+    "catalogue", "rendering", "report", "scale", "evaluation", "sampling", "published_numbers",
+    "comparison", "reconciliation", "split_checks", "folds", "surprise", "experiments", "cli",
+    "__main__", "__init__",
 ]  # fmt: skip
 FORBIDDEN_NAMES = {"utils", "util", "common", "helpers", "base", "misc"}
 OPTIONAL = {

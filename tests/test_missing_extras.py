@@ -146,7 +146,7 @@ FAILED = "is installed .*{}.__init__.py. but cannot be used: No module named 'wh
 def test_a_missing_extra_is_named(tmp_path: Path, source: str, reason: str) -> None:
     """With the reason and the command that installs it, or installs it again."""
     for name, message in messages_without(tmp_path, source).items():
-        assert re.search(f" needs {name}, which {reason.format(name)}", message)
+        assert re.search(f" needs {name}( \\(.*\\))?, which {reason.format(name)}", message)
         assert install_command(message)[-1].endswith(f"[{EXTRAS[name]}]")
 
 

@@ -18,9 +18,9 @@ NAMES = {
     *("Accumulator", "Comparison", "Convention", "DataWarning", "InvalidInputError", "Metric"),
     *("MissingExtraError", "RankedLists", "RecsysNdcgError", "Report", "Signature", "TextFormat"),
     *("UnknownMetricError", "across", "average_precision_at_k", "check_split", "compare"),
-    *("dcg_at_k", "evaluate"),
-    *("experiment", "jaccard_at_k", "load_runs", "metric", "ndcg_at_k", "power", "precision_at_k"),
-    *("propensity", "rbo", "recall_at_k", "reciprocal_rank", "reconcile"),
+    *("dcg_at_k", "evaluate", "experiment", "explain_number", "jaccard_at_k", "load_runs"),
+    *("metric", "ndcg_at_k", "power", "precision_at_k", "propensity", "rbo", "recall_at_k"),
+    *("reciprocal_rank", "reconcile", "what_sampling_would_say"),
 }
 METRIC_NAMES = [
     *("judged", "cg", "dcg", "ndcg", "precision", "recall", "f1", "hit", "ap", "rr"),

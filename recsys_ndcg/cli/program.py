@@ -51,6 +51,7 @@ _COMMANDS = {
     "leaderboard": "reports",
     "explain": "evaluation",
     "reconcile": "evaluation",
+    "explain-number": "reports",
     "experiment": "experiments",
     "check-split": "splits",
     "demo": "experiments",

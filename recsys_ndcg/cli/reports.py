@@ -1,4 +1,4 @@
-"""report, leaderboard, presets, metrics: commands that show or list something."""
+"""report, leaderboard, explain-number, presets, metrics: commands that show or list something."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.cli.options import (
     FORMATS,
+    REQUIRED,
     ConventionOptions,
     MetricOptions,
     argument,
@@ -158,6 +159,31 @@ def _print_runs(paths: list[Path], metric: str | None, output: OutputOptions) ->
     runs = load_runs(*paths)
     table = runs.sort_by(metric).reset_index()
     output.show(runs.document(metric), table, tables_only=True)
+
+
+def explain_number(
+    *,
+    text: str = argument(
+        "A metric and its value, then what is known about it.", "TEXT", default=REQUIRED
+    ),
+    items: int | None = option("Number of items in the catalogue.", metavar="N"),
+    form: str = _FORMAT,
+) -> None:
+    """List the protocols that allow a published number.
+
+    TEXT is a metric and its value, then any of these, separated by commas: leave-one-out or
+    '5 relevant', '100 negatives' or '1 in 100', 'full ranking', 'rated items', and '3706 items' or
+    a data set such as ML-1M.
+
+    Examples
+    --------
+    recsys-ndcg explain-number "HR@10 0.69, leave-one-out, 100 negatives, ML-1M"
+    """
+    from recsys_ndcg.published_numbers import explain_number as explain
+
+    found = explain(text, items=items)
+    values = found.to_dict() if form.lower() == "json" else found.table
+    OutputOptions(form).show(found.document(), values)
 
 
 def presets(*, form: str = _FORMAT) -> None:

@@ -119,6 +119,8 @@ _BORDER = (
 # tables of relevant items: only users who have one count, and all grades are equal
 _RELEVANT: Choices = {"gain": "binary", "ties": "input", "mean_over": "relevant"}
 _SKIP: Choices = {"missing_user": "skip"}
+_LONG_IDEAL = "an NDCG whose ideal has all relevant items, also beyond k"
+_POOLED = "a pooled {0}: evaluate with this preset and read {0}@k in the column pooled"
 
 PRESETS: dict[str, Preset] = {
     "trec_eval": Preset(
@@ -243,6 +245,69 @@ PRESETS: dict[str, Preset] = {
         },
         caveat="for lists without ties (it gives tied items equal ranks)",
     ),
+    "spark_mllib": Preset(
+        "Spark MLlib 4.3.0", "ndcg precision recall ap",
+        {"gain": "binary", "ties": "input", "undefined": 0.0, "missing_user": "skip"},
+        {"ap@": {"ap_over": "capped"}},
+        caveat="its RankingMetrics; a user without a relevant item has 0; ap@k is its "
+        "meanAveragePrecisionAt()",
+    ),
+    "mlflow": Preset(
+        "MLflow 3.17.2", "ndcg precision recall",
+        {"gain": "binary", "ties": "input", "short_list": "n", "undefined": 0.0,
+         "missing_user": "skip"},
+        caveat="its ndcg of a list shorter than k has an ideal of that length",
+    ),
+    "rankereval": Preset(
+        "rankereval 0.2.0", "ndcg dcg precision recall f1 ap rr",
+        {"gain": "linear", "discount": "ln", "ties": "input", "ap_over": "capped",
+         "mean_over": "relevant"},
+        {"ndcg": {"mean_over": "all"}, "dcg": {"mean_over": "labelled"}},
+        not_reproduced={"hit": "undefined for users with several relevant items"},
+        caveat="with nan_handling='drop'",
+    ),
+    "jurity": Preset(
+        "Jurity 2.1.0", "precision recall ap",
+        {**_RELEVANT, "short_list": "n", "ap_over": "capped"},
+        {"precision": _SKIP, "ap": _SKIP},
+        not_reproduced={"ndcg": _LONG_IDEAL},
+        caveat="ties have no stable order; a user without a list has 0 in recall, elsewhere no "
+        "score",
+    ),
+    "torchrec": Preset(
+        "torchrec 1.8.0", "ndcg",
+        {**_LISTS, "gain": "linear", "ties": "input", "short_list": "n", "undefined": 0.0},
+        not_reproduced={
+            "precision": _POOLED.format("precision"), "recall": _POOLED.format("recall"),
+        },
+        caveat="with report_ndcg_as_decreasing_curve=False; values in single precision; ties have "
+        "no stable order",
+    ),
+    "ignite": Preset(
+        "PyTorch-Ignite 0.5.5", "ndcg hit", {**_LISTS, "ties": "input", "tie_tolerance": "float32"},
+        caveat="values in single precision; labels below 1 have no gain; its hit needs k items, "
+        "and ties have no stable order there",
+    ),
+    "pyg": Preset(
+        "PyTorch Geometric 2.8.1", f"{_BINARY} f1", {**_RELEVANT, "ap_over": "capped"},
+        caveat="values in single precision; it takes ranks, not estimates, so it sees no ties",
+    ),
+    "keras_rs": Preset(
+        "Keras RS 0.4.0", "ndcg dcg precision recall ap rr",
+        {**_LISTS, "tie_tolerance": "float32", "short_list": "n", "undefined": 0.0},
+        caveat="values in single precision; it shuffles ties, which are averaged here",
+    ),
+    "sentence_transformers": Preset(
+        "Sentence Transformers 6.2.0", _BINARY,
+        {"gain": "binary", "ties": "text_asc", "ap_over": "capped", "mean_over": "relevant"},
+        caveat="its InformationRetrievalEvaluator",
+    ),
+    "llama_index": Preset(
+        "LlamaIndex 0.14.25", "precision recall ap rr hit",
+        {**_RELEVANT, "short_list": "n", "missing_user": "skip"},
+        not_reproduced={"ndcg": _LONG_IDEAL},
+        caveat="on the first k items of each list",
+    ),
     "surprise_faq": Preset(
         "Surprise 1.1.5, the FAQ's example", "precision recall",
         {"ties": "input", "undefined": 0.0, "recommend_from": "threshold"},
@@ -262,7 +327,6 @@ PRESETS: dict[str, Preset] = {
 #: Libraries that only have measures beyond accuracy.
 _OTHERS = {
     "recmetrics": "recmetrics 0.1.5",
-    "pyg": "PyTorch Geometric 2.8.1",
     "warprec": "WarpRec 2026-06",
     "pyndeval": "pyndeval 0.0.8",
     "lenskit_head": "LensKit 2026-08, its development version",

@@ -59,12 +59,17 @@ def require_libraries(*libraries: str, job: str, extra: str) -> Iterator[None]:
         raise _missing_extra(job, extra, name, error) from error
 
 
+#: Of libraries that several distributions install.
+_DISTRIBUTIONS = {"surprise": "surprise (scikit-surprise, or its fork scikit-surprise-2)"}
+
+
 def _missing_extra(
     job: str, extra: str, library: str, cause: Exception | None
 ) -> MissingExtraError:
     """Return the error for a library that is not installed, or that raised a cause on import."""
     if cause is None:
-        msg = f"{job} needs {library}, which is not installed. Run: pip install {_source(extra)}"
+        name = _DISTRIBUTIONS.get(library, library)
+        msg = f"{job} needs {name}, which is not installed. Run: pip install {_source(extra)}"
     else:
         # pip's cache may hold a build for a numpy that is gone
         msg = (

@@ -449,7 +449,8 @@ def _format_change(place: str, values: tuple[Any, Any]) -> str:
 def _get_versions() -> dict[str, str]:
     """Return the versions of the libraries that numbers depend on."""
     versions = {"python": platform.python_version()}
-    for name in ("recsys-ndcg", "scikit-surprise", "numpy", "pandas", "scipy", "joblib"):
+    surprise = ("scikit-surprise", "scikit-surprise-2")  # the fork has the same module
+    for name in ("recsys-ndcg", *surprise, "numpy", "pandas", "scipy", "joblib"):
         with suppress(PackageNotFoundError):
             versions[name] = version(name)
     return versions

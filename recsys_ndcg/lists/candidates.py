@@ -251,7 +251,7 @@ def _add_catalogue(lists: Lists, known: Background) -> Lists:
     """
     if lists.placement_choices is not None:
         return replace(lists, background=replace(known, is_candidate=known.in_catalogue))
-    if lists.protocol == "rated":
+    if lists.protocol in ("rated", "sampled"):
         return lists
     is_candidate = np.asarray(known.in_catalogue)
     n_items = int(is_candidate.sum())

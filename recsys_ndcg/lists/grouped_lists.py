@@ -61,9 +61,10 @@ class GroupedLists(ReadOnlyArrays):
         whether the recommender could have listed them.
     missing : bool array, shape (n_users,)
         Users with labels but without a list.
-    protocol : {'rated', 'supplied', 'catalogue'}
+    protocol : {'rated', 'supplied', 'catalogue', 'sampled'}
         ``"rated"``: the lists are the user's test ratings; ``"supplied"``: recommendations from
-        unknown candidates; ``"catalogue"``: recommendations, and the number of candidates is known.
+        unknown candidates; ``"catalogue"``: recommendations, and the number of candidates is known;
+        ``"sampled"``: relevant items among randomly sampled ones.
     order_only : bool
         Whether the estimates are only an order, because the data had ranks.
     duplicates : str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -162,6 +163,30 @@ class RankedLists(GroupedLists):
     >>> lists.users.tolist(), lists.offsets.tolist(), lists.items.tolist()
     (['ann', 'bob'], [0, 2, 3], ['a', 'b', 'a'])
     """
+
+    def as_sampled(self) -> Self:
+        """Return the lists under the protocol ``sampled``: relevant items among sampled ones.
+
+        The signature of a score then names it.
+
+        Raises
+        ------
+        InvalidInputError
+            The lists were chosen from a catalogue (`n_items` or `items`).
+
+        Examples
+        --------
+        >>> lists = RankedLists.from_labels({"ann": {1}}, {"ann": [2, 1, 3]}).as_sampled()
+        >>> lists.protocol
+        'sampled'
+        """
+        if self.candidates is not None:
+            msg = (
+                "Lists that were made with n_items= or items= come from a catalogue. Leave these "
+                "options out if the items were sampled."
+            )
+            raise InvalidInputError(msg)
+        return replace(self, protocol="sampled")
 
     @classmethod
     def from_arrays(

@@ -6,5 +6,6 @@ from recsys_ndcg.ranking.ranking import ItemValues as ItemValues
 from recsys_ndcg.ranking.ranking import Ranking as Ranking
 from recsys_ndcg.ranking.ranking import rank as rank
 from recsys_ndcg.ranking.ranking import weighted_sum as weighted_sum
+from recsys_ndcg.ranking.sampled_ranking import SampledRanking as SampledRanking
 from recsys_ndcg.ranking.sorted_lists import SortedLists as SortedLists
 from recsys_ndcg.ranking.tie_groups import compute_hits_so_far as compute_hits_so_far

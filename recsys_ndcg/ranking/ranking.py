@@ -315,6 +315,20 @@ class Ranking:
         )
         return count, rank_sum
 
+    @property
+    def relevant_groups(self) -> tuple[Positions, Positions, Positions, Positions, Positions]:
+        """The tie groups with relevant items, in ranked order.
+
+        For each: the user; the other items ahead of it and in it; the relevant items ahead and in.
+        """
+        groups, hits = self._unordered_groups, self._hits
+        relevant, hits_before = (np.rint(each).astype(np.int64) for each in hits)
+        others, tied = groups.n_before - hits_before, groups.size - relevant
+        kept = relevant > 0
+        columns = (groups.user, others, tied, hits_before, relevant)
+        user, others, tied, hits_before, relevant = (column[kept] for column in columns)
+        return user, others, tied, hits_before, relevant
+
     def deviation(self, worth: str, weights: Floats) -> Floats:
         r"""Return the standard deviation of Σ w·a over all orders of each list, shape (n_users,).
 

@@ -48,6 +48,7 @@ _MAX_LINES = 3  # about the same finding in several metrics
 _CLEAR_Z = 2.0  # standard deviations of random order
 _TIES_MATTER = 0.001  # a range of scores this wide changes the third decimal
 _FEW_TIED = 0.001  # a share of users whose ties cannot change the third decimal
+_MIN_SAMPLED = 50  # items of a list; examples and top-20 lists are shorter
 _FEW_USERS = 0.01  # a share of users too small to move a mean
 # users measured first: all are measured only if this sample scores below random order
 _SAMPLE_USERS = 1000
@@ -194,7 +195,9 @@ def _remark_on_chance(report: Report, audit_rows: AuditRows) -> Iterator[str]:
         shown = ", ".join(list_first(high, _MAX_LINES, "similar values in {} more metrics"))
         yield f"{order} would already score {shown}."
     has_chance = any(not math.isnan(row["chance"]) for row in audit_rows.values())
-    if has_chance and report.audit_data.protocol == "supplied":
+    if sampled := describe_sampled_lists(report):
+        yield sampled
+    elif has_chance and report.audit_data.protocol == "supplied":
         yield (
             "Chance is a random order of each list. For random lists of the catalogue's items, "
             "give the catalogue (catalogue=items, or n_items= of RankedLists.from_labels)."
@@ -207,6 +210,29 @@ def _remark_on_chance(report: Report, audit_rows: AuditRows) -> Iterator[str]:
     if unsure:
         names = ", ".join(list_first(unsure, _MAX_LINES))
         yield f"Not clearly different from random order (z between -2 and 2): {names}."
+
+
+def describe_sampled_lists(report: Report) -> str:
+    """Return a sentence if lists hold sampled items, or look as if they do; "" if not.
+
+    They do if all have the same length, at least `_MIN_SAMPLED`, and one relevant item each: in
+    the first items of a whole catalogue, some users' relevant items are missing.
+    """
+    scores, protocol = report.audit_data.by_user, report.audit_data.protocol
+    is_named = protocol == "sampled"
+    if scores is None or protocol.startswith("catalogue"):
+        return ""
+    counts, size = scores.counts, int(scores.counts.n_items.max(initial=0))
+    is_alike = bool((counts.n_items == size).all() and (counts.n_relevant == 1).all())
+    looks_sampled = is_alike and size >= _MIN_SAMPLED and not counts.unlisted.any()
+    if not is_named and not (looks_sampled and len(scores.users) > 1):
+        return ""
+    what = f"1 relevant among {size}" if is_alike else "the relevant items among a few others"
+    hint = "" if is_named else " Name this protocol with RankedLists.as_sampled()."
+    return (
+        f"The lists hold sampled items ({what}): the scores cannot be compared with scores over "
+        f"a whole catalogue, and may order models differently.{hint}"
+    )
 
 
 def _remark_on_users(report: Report, _: AuditRows) -> Iterator[str]:

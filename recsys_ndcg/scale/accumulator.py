@@ -78,9 +78,9 @@ class Accumulator:
         only a uniform sample of this size (1 MB) is checked, with `per_user=True` all users (8
         bytes each). With 'count', a user who comes again counts as another user.
 
-    protocol : {'rated', 'supplied'}
-        Whether the lists are the users' own test ratings, or recommendations, which measures beyond
-        accuracy need.
+    protocol : {'rated', 'supplied', 'sampled'}
+        Whether the lists are the users' own test ratings, recommendations, which measures beyond
+        accuracy need, or relevant items among sampled ones.
     train, catalogue, features, base, groups, weights
         As for `recsys_ndcg.evaluate`.
 
@@ -142,7 +142,7 @@ class Accumulator:
             metrics, k=k, threshold=threshold, convention=convention, background=known
         )
         check_users_have_rows(self._plan)
-        check_choice("protocol", protocol, ("rated", "supplied"))
+        check_choice("protocol", protocol, ("rated", "supplied", "sampled"))
         self._protocol = protocol
         check_choice("repeated", repeated, ("raise", "count"))
         if not isinstance(per_user, bool):

@@ -8,12 +8,12 @@ from typing import TypeVar
 
 import numpy as np
 
-from recsys_ndcg.arrays import Flags, Floats
+from recsys_ndcg.arrays import Flags, Floats, compute_offsets
 from recsys_ndcg.lazy import Cache, lazy_property
 from recsys_ndcg.lists import GroupedLists, prepare_lists
 from recsys_ndcg.metrics import Metric, OverLists
 from recsys_ndcg.parallel import map_in_threads, split_users
-from recsys_ndcg.ranking import Exposures, GradedLists, Ranking, SortedLists
+from recsys_ndcg.ranking import Exposures, GradedLists, Ranking, SampledRanking, SortedLists
 from recsys_ndcg.scoring.measurement import Measurement
 from recsys_ndcg.scoring.scores import ListCounts, Scores
 
@@ -114,13 +114,16 @@ class Block:
             (one.metric, key), lambda: _compute_fractions(one.metric, self._get_ranking(one, key))
         )
 
+    def get_ranking(self, one: Measurement) -> Ranking:
+        """Return the ranking under a measurement's choices, computed once."""
+        return self._get_ranking(one, self._ranking_key(one))
+
     def _get_ranking(self, one: Measurement, key: Hashable) -> Ranking:
-        return self._cache.get_or_compute(
-            key,
-            lambda: Ranking(
-                self._get_graded(one), self._get_sorted(one), one.convention, one.threshold
-            ),
-        )
+        return self._cache.get_or_compute(key, lambda: self._make_ranking(one))
+
+    def _make_ranking(self, one: Measurement) -> Ranking:
+        graded, sorted_lists = self._get_graded(one), self._get_sorted(one)
+        return Ranking(graded, sorted_lists, one.convention, one.threshold)
 
     def _ranking_key(self, one: Measurement) -> Hashable:
         """Return a key that differs between rankings: with the rule for ties if there are ties."""
@@ -207,6 +210,57 @@ class Block:
             if lists.repeats is None
             else lists.repeats,
             **lists.count_items_by_background(needs),
+        )
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class SampledBlock(Block):
+    """Some users' relevant items among sampled ones, scored by the mean over all samples.
+
+    Parameters
+    ----------
+    whole : Block
+        The same users with all items, labelled 0 or 1.
+    n_sampled : int
+        The number of items in each sample.
+    replacement : bool
+        Whether an item can be sampled more than once.
+    """
+
+    whole: Block
+    n_sampled: int
+    replacement: bool
+
+    @classmethod
+    def of(cls, lists: GroupedLists, n_sampled: int, *, replacement: bool) -> SampledBlock:
+        """Return a block of users; the rows of each are the relevant items, then a sample."""
+        n_relevant = lists.sum_by_user(lists.true == 1).astype(np.int64)
+        sizes = np.stack([n_relevant, np.full_like(n_relevant, n_sampled)], axis=1)
+        true = np.repeat(np.tile([1.0, 0.0], len(lists)), sizes.ravel())
+        drawn = GroupedLists(
+            users=lists.users,
+            offsets=compute_offsets(sizes.sum(axis=1)),
+            columns={"true": true, "estimated": np.zeros_like(true)},
+            item_ids=None,
+            unlisted_offsets=np.zeros(len(lists) + 1, dtype=np.int64),
+            unlisted={"true": true[:0]},
+            missing=lists.missing,
+            protocol="sampled",
+        )
+        whole = Block(lists, None)
+        return cls(drawn, None, whole=whole, n_sampled=n_sampled, replacement=replacement)
+
+    def _make_ranking(self, one: Measurement) -> Ranking:
+        if one.all_tied:
+            return super()._make_ranking(one)
+        return SampledRanking(
+            self._get_graded(one),
+            self._get_sorted(one),
+            one.convention,
+            one.threshold,
+            whole=self.whole.get_ranking(one),
+            n_sampled=self.n_sampled,
+            replacement=self.replacement,
         )
 
 

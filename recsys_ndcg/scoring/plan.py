@@ -19,7 +19,7 @@ from recsys_ndcg.lists import Facts, Grades, GroupedLists, Lists, add_background
 from recsys_ndcg.metrics import Metric, check_name_is_free, parse_metrics
 from recsys_ndcg.ranking import SortedLists
 from recsys_ndcg.scoring.measurement import Measurement, find_least_lengths
-from recsys_ndcg.scoring.measuring import map_blocks
+from recsys_ndcg.scoring.measuring import Block, SampledBlock, map_blocks
 from recsys_ndcg.scoring.scores import Scores
 
 Metrics = Iterable[str | Metric] | str | Metric | None
@@ -284,6 +284,29 @@ class Plan:
         measurements = self.measurements
         parts = map_blocks(lists, measurements, lambda block: block.score(measurements))
         return Scores.concat(parts)
+
+    def measure_sampled(
+        self, lists: GroupedLists, n_sampled: int, *, replacement: bool
+    ) -> tuple[Scores, Scores]:
+        """Return the expected scores of relevant items among sampled ones, and their chance.
+
+        Parameters
+        ----------
+        lists : GroupedLists
+            Lists of all items that can be sampled, labelled 0 or 1.
+        n_sampled : int
+            The number of items in each sample.
+        replacement : bool
+            Whether an item can be sampled more than once.
+        """
+        chance = [replace(one.with_ties("expected"), all_tied=True) for one in self.measurements]
+
+        def measure(block: Block) -> list[Scores]:
+            sampled = SampledBlock.of(block.lists, n_sampled, replacement=replacement)
+            return [sampled.score(self.measurements), sampled.score(tuple(chance))]
+
+        sampled, random = zip(*map_blocks(lists, self.measurements, measure), strict=True)
+        return Scores.concat(sampled), Scores.concat(random)
 
     def resolve_and_measure(self, lists: GroupedLists) -> Scores:
         """Resolve the plan with the facts of lists, and measure them.

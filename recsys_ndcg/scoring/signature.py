@@ -28,6 +28,11 @@ from recsys_ndcg.version import __version__
 
 #: Defaults of the fields that are not choices; a short signature leaves them out, too.
 _DEFAULTS_OF_OTHER_FIELDS = {"threshold": "none", "protocol": "rated"}
+_PROTOCOLS_IN_WORDS = {
+    "rated": "rated items",
+    "supplied": "supplied lists",
+    "sampled": "sampled items",
+}
 _VALUE_OF = "value_of"  # of what a number is the value, if not the mean over orders of ties
 _CUSTOM_METRIC = "own"  # in signatures, the class of a metric that the user wrote
 
@@ -242,7 +247,7 @@ class Signature(str):  # noqa: SLOT000 - caches the parsed text
         protocol = str(self.fields["protocol"])
         if protocol.startswith("catalogue"):
             return "whole catalogue"
-        return {"rated": "rated items", "supplied": "supplied lists"}.get(protocol, protocol)
+        return _PROTOCOLS_IN_WORDS.get(protocol, protocol)
 
     def with_users(self, n_users: int) -> Signature:
         """Return the signature with another number of users."""

@@ -25,12 +25,13 @@ from tests.scale.cases import predictions
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 #: Libraries without metrics of relevance.
-BEYOND = {"recmetrics", "pyg", "warprec", "pyndeval", "lenskit_head"}
+BEYOND = {"recmetrics", "warprec", "pyndeval", "lenskit_head"}
 NAMES = {
     "trec_eval", "pytrec_eval", "ir_measures", "ranx", "ranx_burges", "sklearn", "catboost",
     "catboost_exp", "lightgbm", "xgboost", "torchmetrics", "tensorflow_ranking", "recommenders",
     "rectools", "replay", "lenskit", "implicit", "recbole", "elliot", "recpack", "cornac",
-    "evidently", "surprise_faq",
+    "evidently", "surprise_faq", "spark_mllib", "mlflow", "rankereval", "jurity", "torchrec",
+    "ignite", "pyg", "keras_rs", "sentence_transformers", "llama_index",
     "recommenders_map", "replay_dict", *BEYOND,
     "surprise_walkthrough", "real_life_ndcg", "evaluation_for_ir",
 }  # fmt: skip

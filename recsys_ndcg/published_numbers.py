@@ -1,0 +1,336 @@
+"""The protocols under which a published number is possible."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from recsys_ndcg.arrays import Floats
+from recsys_ndcg.errors import InvalidInputError, check_integer, quote
+from recsys_ndcg.lists import RankedLists
+from recsys_ndcg.rendering import Document, Renderable, Section, ShownTable, format_number
+from recsys_ndcg.sampling import check_metrics, read_ranks
+from recsys_ndcg.scoring import Audit, Measurement, Plan
+
+_FORM = "Write it as 'HR@10 0.69, leave-one-out, 100 negatives, ML-1M'"
+#: Users and items with ratings, in the whole data set.
+_DATA_SETS = {
+    "ml100k": (943, 1682),
+    "ml1m": (6040, 3706),
+    "ml10m": (69_878, 10_677),
+    "ml20m": (138_493, 26_744),
+    "ml25m": (162_541, 59_047),
+    "netflix": (480_189, 17_770),
+    "pinterest": (55_187, 9_916),  # as published with neural collaborative filtering
+}
+_NUMBER = re.compile(r"(?P<metric>.*?\S)[\s:=]+(?P<value>\d*\.?\d+)\s*(?P<percent>%?)")
+#: What a part of the text can say, and what it sets.
+_PARTS = {
+    "n_relevant": r"(?P<one>leave[- ]?one[- ]?out|loo)|(?P<number>\d+) relevant(?: items?)?",
+    "among": r"(?:1|one) (?:in|of|among) (?P<number>\d+)",
+    "negatives": r"(?P<number>\d+) (?:sampled |random )?negatives?",
+    "n_items": r"(?P<number>\d+) items",
+    "is_full": r"(?P<one>full(?: ranking| catalogue)?|whole catalogue|all items)",
+    "is_rated": r"(?P<one>rated items|test ratings)",
+}
+_ALL_ITEMS, _RATED_ITEMS = "all items", "rated items"
+_MOST_ITEMS = 1_000_000
+
+
+@dataclass(frozen=True)
+class _Statement:
+    """What a text says about a published number.
+
+    Parameters
+    ----------
+    measurement : Measurement
+        The metric.
+    value, precision : float
+        The number, and half the unit of its last digit.
+    n_relevant, n_items : int, optional
+        Relevant items of each user, and items in the catalogue.
+    among, negatives : int, optional
+        The number of ranked items with the relevant one, or the number of negatives.
+    is_full, is_rated : bool
+        Whether the whole catalogue, or the user's test ratings, were ranked.
+    """
+
+    measurement: Measurement
+    value: float
+    precision: float
+    n_relevant: int | None = None
+    n_items: int | None = None
+    among: int | None = None
+    negatives: int | None = None
+    is_full: bool = False
+    is_rated: bool = False
+
+    @property
+    def plan(self) -> Plan:
+        """The plan that measures the metric."""
+        return Plan((self.measurement,))
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The lowest and the highest number that is rounded to the value."""
+        return self.value - self.precision, self.value + self.precision
+
+
+@dataclass(frozen=True, repr=False)
+class NumberExplanation(Renderable):
+    """The protocols under which a published number is possible.
+
+    Parameters
+    ----------
+    text : str
+        The text that was explained.
+    metric : str
+        The metric's name.
+    value : float
+        The number.
+    table : pandas.DataFrame
+        A row per protocol: ``protocol``, ``stated`` (whether the text names it), ``items`` (how
+        many are ranked), ``chance``, ``best`` (the best attainable score) and ``verdict``.
+    remarks : list of str
+        What the number implies, and what was assumed.
+    """
+
+    text: str
+    metric: str
+    value: float
+    table: pd.DataFrame
+    remarks: list[str]
+
+    def document(self, *, with_verdict: bool = False) -> Document:  # noqa: ARG002 - has none
+        """Return the document: the table and the remarks."""
+        cells = self.table.drop(columns="stated")
+        cells["protocol"] += np.where(self.table["stated"], " (stated)", "")
+        cells["items"] = ["-" if pd.isna(size) else f"{size:.0f}" for size in cells["items"]]
+        cells[["chance", "best"]] = cells[["chance", "best"]].map(format_number)
+        numeric = ("items", "chance", "best")
+        title = f"{self.metric} {self.value:g} under each protocol"
+        shown = ShownTable(title, cells, note=title, numeric=numeric)
+        lead = "Possible means that some model could score it, not that the number is right."
+        return Document(
+            title="A published number",
+            facts=self.text,
+            sections=[Section("protocols", "Protocols", lead, [shown, self.remarks])],
+        )
+
+    def to_text(self) -> str:
+        """Return the table and the remarks as text."""
+        return str(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as JSON values; a missing number is None."""
+        cells = self.table.astype(object).where(self.table.notna(), None)
+        number = {"text": self.text, "metric": self.metric, "value": self.value}
+        return {**number, "protocols": cells.to_dict("records"), "remarks": self.remarks}
+
+
+def explain_number(text: str, *, items: int | None = None) -> NumberExplanation:
+    """Return the protocols under which a published number is possible.
+
+    Parameters
+    ----------
+    text : str
+        A metric and its value, then what is known, separated by commas: ``leave-one-out`` or
+        ``5 relevant`` (items of each user), ``100 negatives`` or ``1 in 100``, ``full ranking``,
+        ``rated items``, and ``3706 items`` or a data set: ML-100K, ML-1M, ML-10M, ML-20M, ML-25M,
+        Netflix, Pinterest.
+    items : int, optional
+        The number of items in the catalogue, if the text does not have it, or a data set was
+        filtered.
+
+    Returns
+    -------
+    NumberExplanation
+        A row per protocol with the chance level, the best attainable score and whether the number
+        is possible; and bounds for the ranks among all items that a number over sampled items
+        implies. They hold for every model, on average over samples. Print it, or use `to_markdown`
+        and `to_dict`.
+
+    Raises
+    ------
+    InvalidInputError
+        A part of the text cannot be read.
+
+    References
+    ----------
+    Krichene & Rendle (2020), doi:10.1145/3394486.3403226
+
+    Examples
+    --------
+    With one relevant item, at most one of ten can be a hit.
+
+    >>> import recsys_ndcg as rn
+    >>> found = rn.explain_number("precision@10 0.2, leave-one-out, 1 in 100")
+    >>> found.table.set_index("protocol")[["chance", "best", "verdict"]].round(4)
+                         chance  best                     verdict
+    protocol
+    1 relevant among 100   0.01   0.1  impossible: above the best
+    rated items            0.10   0.1  impossible: above the best
+    """
+    stated = _read_text(text, items)
+    rows = [*_list_protocols(stated)]
+    names_one = any(row["stated"] for row in rows)
+    shown = [row for row in rows if row["stated"] or not names_one]
+    remarks = [line for row in shown for line in _describe_ranks(stated, row)]
+    if stated.n_relevant is None:
+        remarks.append(
+            "The number of relevant items of each user is not given: chance is for 1, the best for "
+            "as many as count. Add 'leave-one-out' or '5 relevant'."
+        )
+    if stated.n_items is None:
+        remarks.append(
+            "The size of the catalogue is not given: add '3706 items', or a known data set."
+        )
+    if stated.value > 1 and stated.measurement.is_bounded:
+        remarks.append(
+            f"{stated.measurement} is at most 1. If the number is in percent, write "
+            f"{stated.value:g} %."
+        )
+    table = pd.DataFrame(rows)
+    return NumberExplanation(text, str(stated.measurement), stated.value, table, remarks)
+
+
+def _read_text(text: str, items: int | None) -> _Statement:
+    """Return what a text says."""
+    first, *parts = [
+        part.strip() for part in re.split(r"[,;]", re.sub(r"(?<=\d),(?=\d{3}\b)", "", str(text)))
+    ]
+    found = _NUMBER.fullmatch(first)
+    if found is None:
+        msg = f"{quote(first)} is not a metric and its value. {_FORM}."
+        raise InvalidInputError(msg)
+    plan = Plan.of(found["metric"], threshold=1).with_choices(gain="binary")
+    check_metrics(plan)
+    digits, scale = found["value"], 0.01 if found["percent"] else 1.0
+    n_decimals = len(digits.partition(".")[2])
+    known: dict[str, int] = {}
+    for part in filter(None, parts):
+        known |= _read_part(part)
+    if "among" in known:  # 1 in 100
+        known.setdefault("n_relevant", 1)
+    if items is not None:
+        check_integer("items", items, 2, _MOST_ITEMS)
+        known["n_items"] = items
+    if not 1 < known.get("n_items", 2) <= _MOST_ITEMS:
+        msg = f"{known['n_items']} items: a catalogue has from 2 to {_MOST_ITEMS} here."
+        raise InvalidInputError(msg)
+    return _Statement(
+        plan.measurements[0],
+        round(float(digits) * scale, n_decimals + 2),
+        0.5 * scale * 10**-n_decimals,
+        **known,  # type: ignore[arg-type] # flags are 0 or 1
+    )
+
+
+def _read_part(part: str) -> dict[str, int]:
+    """Return what one part of a text says, by the name of a field of `_Statement`."""
+    for name, pattern in _PARTS.items():
+        if found := re.fullmatch(pattern, part, re.IGNORECASE):
+            number = found.groupdict().get("number")
+            value = 1 if number is None else int(number)
+            if value < 1 + (name in ("among", "n_items")):
+                break
+            return {name: value}
+    key = re.sub(r"[\s_-]", "", part.lower()).replace("movielens", "ml").removesuffix("prize")
+    if key in _DATA_SETS:
+        return {"n_items": _DATA_SETS[key][1]}
+    names = "ML-100K, ML-1M, ML-10M, ML-20M, ML-25M, Netflix, Pinterest"
+    msg = f"{quote(part)} cannot be read. {_FORM}; data sets: {names}; others as '3706 items'."
+    raise InvalidInputError(msg)
+
+
+def _list_protocols(stated: _Statement) -> Iterator[dict[str, Any]]:
+    """Yield a row for each protocol, as in `NumberExplanation.table`."""
+    n_relevant = stated.n_relevant or 1
+    if stated.n_items is not None:
+        yield _build_row(stated, _ALL_ITEMS, stated.n_items, is_stated=stated.is_full)
+    sizes = [100, 101]  # the usual ones
+    if stated.among is not None:
+        sizes = [stated.among]
+    elif stated.negatives is not None:  # some count the relevant item among them
+        sizes = [stated.negatives + n_relevant, stated.negatives]
+    is_stated = stated.among is not None or stated.negatives is not None
+    for size in sizes:
+        if n_relevant < size and (stated.n_items is None or size <= stated.n_items):
+            name = f"{n_relevant} relevant among {size}"
+            yield _build_row(stated, name, size, is_stated=is_stated)
+    n_rated = 1 if stated.n_relevant == 1 else None
+    yield _build_row(stated, _RATED_ITEMS, n_rated, is_stated=stated.is_rated)
+
+
+def _build_row(
+    stated: _Statement, name: str, size: int | None, *, is_stated: bool
+) -> dict[str, Any]:
+    """Return the chance level and the best score for lists of a size, and the verdict."""
+    k = stated.measurement.metric.k
+    chance, worst = np.nan, 0.0
+    if size is not None:
+        chance, worst, best = _measure_orders(stated, min(stated.n_relevant or 1, size), size)
+    if size is None or stated.n_relevant is None:  # the number of relevant items that is best
+        best = _measure_orders(stated, k or 1, max(size or 0, (k or 1) + 1))[2]
+    low, high = stated.ends
+    verdict = "possible"
+    if low > best or (stated.n_relevant is not None and high < worst):
+        verdict = f"impossible: {'above the best' if low > best else 'below the worst'}"
+    elif high < chance:
+        verdict = "possible, but worse than chance"
+    elif low <= chance <= high:
+        verdict = "possible: chance"
+    numbers = {"items": size, "chance": chance, "best": best}
+    return {"protocol": name, "stated": bool(is_stated), **numbers, "verdict": verdict}
+
+
+def _measure_orders(stated: _Statement, n_relevant: int, size: int) -> tuple[float, float, float]:
+    """Return the score of a list in random order, in the worst and in the best one."""
+    true = np.arange(size) < n_relevant
+    tied = np.zeros(size)
+    lists = RankedLists.from_arrays(tied.astype(int), None, tied, true.astype(float))
+    totals = Audit.of(lists, stated.plan).totals_with_orders
+    worst, best = (float(totals.mean_of(one)[0]) for one in ("worst", "best"))
+    return float(totals.mean[0]), worst, best
+
+
+def _describe_ranks(stated: _Statement, row: dict[str, Any]) -> Iterator[str]:
+    """Yield what a number over sampled items implies for the ranks among all items.
+
+    With F(x) the share of users whose item has a rank of at most x, and g(r) the expected score of
+    rank r, which falls: F(x) g(x) + (1 - F(x)) g(N) <= mean <= F(x) g(1) + (1 - F(x)) g(x + 1).
+    """
+    is_sampled = row["protocol"] not in (_ALL_ITEMS, _RATED_ITEMS)
+    if not is_sampled or stated.n_items is None or (stated.n_relevant or 1) > 1:
+        return
+    if row["verdict"].startswith("impossible") or row["items"] == stated.n_items:
+        return
+    by_rank = _score_ranks(stated, row["items"])
+    low, high = stated.ends
+    after = np.append(by_rank[1:], by_rank[-1])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        least = np.clip((low - after) / (by_rank[0] - after), 0, 1)
+        most = np.clip((high - by_rank[-1]) / (by_rank - by_rank[-1]), 0, 1)
+    least[-1] = most[-1] = 1
+    k = stated.measurement.metric.k or 10
+    same = int(np.searchsorted(-by_rank, -stated.value)) + 1
+    first, last = int((most >= 0.5).argmax()) + 1, int((least >= 0.5).argmax()) + 1
+    yield (
+        f"{row['protocol']}, of {stated.n_items}: if all users' items had the same rank among all "
+        f"items, it would be about {min(same, stated.n_items)}. Their median rank is from {first} "
+        f"to {last}, and hit@{k} over all items from {format_number(least[k - 1])} to "
+        f"{format_number(most[k - 1])}."
+    )
+
+
+def _score_ranks(stated: _Statement, size: int) -> Floats:
+    """Return the expected score among sampled items of each rank among all items."""
+    ranks = np.arange(1, int(stated.n_items or 0) + 1)
+    table = pd.DataFrame({"rank": ranks, "candidates": stated.n_items})
+    lists = read_ranks(table, stated.plan)
+    return stated.plan.measure_sampled(lists, size - 1, replacement=False)[0].per_user[:, 0]
