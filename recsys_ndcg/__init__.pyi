@@ -13,6 +13,7 @@ from recsys_ndcg.evaluation import evaluate as evaluate
 from recsys_ndcg.experiments.trials import experiment as experiment
 from recsys_ndcg.experiments.trials import load_runs as load_runs
 from recsys_ndcg.input.text_format import TextFormat as TextFormat
+from recsys_ndcg.integrations.catboost import catboost_curve as catboost_curve
 from recsys_ndcg.integrations.lightgbm import lightgbm_metric as lightgbm_metric
 from recsys_ndcg.integrations.scikit_learn import scorer as scorer
 from recsys_ndcg.integrations.xgboost import xgboost_metric as xgboost_metric
