@@ -60,13 +60,23 @@ class GroupScorer:
         """The metrics, in the order of the request."""
         return self.plan.metrics
 
-    def score(self, groups: Any, true: Any, estimated: Any, *, weighted: bool = False) -> Scores:
+    def score(
+        self,
+        groups: Any,
+        true: Any,
+        estimated: Any,
+        *,
+        sizes: bool = False,
+        weighted: bool = False,
+    ) -> Scores:
         """Return the scores of each group.
 
         Parameters
         ----------
         groups, true, estimated : columns, shape (n_rows,)
             The group, the grade and the model's estimate of each row.
+        sizes : bool
+            Whether `groups` are sizes of groups, whose rows lie together.
         weighted : bool
             Whether the rows have weights, which are ignored.
 
@@ -85,7 +95,8 @@ class GroupScorer:
         for known_groups, known_true, labelled in self._kept:
             if np.array_equal(known_true, true) and np.array_equal(known_groups, groups):
                 return labelled.score(estimated)
-        labelled = LabelledGroups.of(self.plan, groups, true)
+        users = np.repeat(np.arange(len(groups)), groups) if sizes else groups
+        labelled = LabelledGroups.of(self.plan, users, true)
         for message in labelled.plan.find_warnings(labelled.plan.facts_of(labelled.lists)):
             warn(message)
         if weighted:
@@ -95,16 +106,21 @@ class GroupScorer:
         return labelled.score(estimated)
 
     def compute_means(
-        self, groups: Any, true: Any, estimated: Any, *, weighted: bool = False
+        self, groups: Any, true: Any, estimated: Any, **how: bool
     ) -> dict[str, float]:
         """Return the mean of each metric by name, over the groups that have a score.
+
+        Parameters
+        ----------
+        groups, true, estimated, **how
+            As for `score`.
 
         Raises
         ------
         InvalidInputError
             As for `score`, or no group has a score.
         """
-        scores = self.score(groups, true, estimated, weighted=weighted)
+        scores = self.score(groups, true, estimated, **how)
         means = dict(zip(scores.names, scores.mean().tolist(), strict=True))
         for name, mean in means.items():
             if np.isnan(mean):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.integrations.group_scorer import GroupScorer
@@ -44,8 +42,8 @@ class LightGBMMetric(GroupScorer):
                 "user, whose rows lie together."
             )
             raise InvalidInputError(msg)
-        groups = np.repeat(np.arange(len(group)), group)
-        means = self.compute_means(groups, true, estimated, weighted=weight is not None)
+        how = {"sizes": True, "weighted": weight is not None}
+        means = self.compute_means(group, true, estimated, **how)
         better = [one.greater_is_better for one in self.metrics]
         return list(zip(means, means.values(), better, strict=True))
 

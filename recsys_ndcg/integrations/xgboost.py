@@ -55,8 +55,8 @@ class XGBoostMetric(GroupScorer):
             )
             raise InvalidInputError(msg)
         sizes = np.diff(starts.astype(np.int64))
-        groups, weight = np.repeat(np.arange(len(sizes)), sizes), data.get_weight()
-        means = self.compute_means(groups, data.get_label(), estimated, weighted=len(weight) > 0)
+        how = {"sizes": True, "weighted": len(data.get_weight()) > 0}
+        means = self.compute_means(sizes, data.get_label(), estimated, **how)
         return list(zip(map(name_for_xgboost, self.metrics), means.values(), strict=True))
 
 

@@ -396,7 +396,12 @@ class GroupedLists(ReadOnlyArrays):
 
     def look_up_estimates(self, estimated: Floats) -> Self:
         """Return the lists with the estimates at the positions that are their estimates now."""
-        return self.with_columns(estimated=estimated[self.estimated.astype(np.int64)])
+        return self.with_columns(estimated=estimated[self._positions])
+
+    @lazy_property
+    def _positions(self) -> Positions:
+        """The estimates as integers."""
+        return self.estimated.astype(np.int64)
 
     def without_columns(self, *names: str) -> Self:
         """Return the lists without some columns."""

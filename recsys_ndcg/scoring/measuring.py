@@ -68,7 +68,7 @@ class Block:
 
         The estimates of this block must be positions in `estimated`.
         """
-        block = Block(self.lists.look_up_estimates(estimated), self.depth)
+        block = Block(self.lists, self.depth)
         block._labels = self, estimated
         return block
 
