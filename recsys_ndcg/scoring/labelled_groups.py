@@ -49,7 +49,7 @@ class LabelledGroups:
     reads_only_order: bool
 
     @classmethod
-    def of(cls, plan: Plan, users: Any, true: Any) -> LabelledGroups:
+    def of(cls, plan: Plan, users: Any, true: Any, *, part: bool = False) -> LabelledGroups:
         """Group labels by user, and check that the plan can be computed.
 
         Parameters
@@ -58,6 +58,8 @@ class LabelledGroups:
             What to measure.
         users, true : columns, shape (n_rows,)
             The user and the grade of each row; NaN means unlabelled.
+        part : bool
+            Whether there are further users, so that all grades may be the same.
 
         Raises
         ------
@@ -68,7 +70,11 @@ class LabelledGroups:
         rows = Rows.from_arrays(users, None, np.arange(len(true)), true)
         lists = group_rows(rows, plan.duplicates, GroupedLists)
         facts = plan.facts_of(lists)  # different estimates, so no ties yet
-        plan = plan.resolve(facts, lists)
+        if part:
+            plan = plan.with_threshold(facts.all_grades)
+            plan.check(facts, lists)
+        else:
+            plan = plan.resolve(facts, lists)
         by_order = all(
             _reads_only_order(one) and not one.requires_no_ties(facts) for one in plan.measurements
         )
