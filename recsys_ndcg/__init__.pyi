@@ -15,6 +15,7 @@ from recsys_ndcg.experiments.trials import load_runs as load_runs
 from recsys_ndcg.input.text_format import TextFormat as TextFormat
 from recsys_ndcg.integrations.catboost import catboost_curve as catboost_curve
 from recsys_ndcg.integrations.lightgbm import lightgbm_metric as lightgbm_metric
+from recsys_ndcg.integrations.mlflow import mlflow_metric as mlflow_metric
 from recsys_ndcg.integrations.optuna import OptunaPruner as OptunaPruner
 from recsys_ndcg.integrations.scikit_learn import scorer as scorer
 from recsys_ndcg.integrations.training_loops import keras_callback as keras_callback
