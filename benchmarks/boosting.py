@@ -71,7 +71,8 @@ def measure(train: Callable[[list[Any], Any], None], parts: list[Any], metric: A
     train(parts, timed)
     total = time.perf_counter() - began
     ratio = total / (total - timed.taken)
-    return f"{ratio:.3f} times {total - timed.taken:.2f} s, {1000 * timed.taken / ROUNDS:.1f} ms a round"
+    each = 1000 * timed.taken / ROUNDS
+    return f"{ratio:.3f} times {total - timed.taken:.2f} s, {each:.1f} ms a round"
 
 
 def main() -> None:

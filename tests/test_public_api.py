@@ -21,6 +21,11 @@ NAMES = {
     *("experiment", "jaccard_at_k", "load_runs", "metric", "ndcg_at_k", "power", "precision_at_k"),
     *("rbo", "recall_at_k", "reciprocal_rank", "reconcile"),
 }
+#: Metrics in the form of other libraries.
+SCORERS = {
+    *("OptunaPruner", "catboost_curve", "keras_callback", "lightgbm_metric", "mlflow_metric"),
+    *("scorer", "torchmetric", "xgboost_metric"),
+}
 METRIC_NAMES = [
     *("judged", "cg", "dcg", "ndcg", "precision", "recall", "f1", "hit", "ap", "rr"),
     *("rprecision", "rbp", "auc", "rmse", "mse", "mae"),
@@ -47,9 +52,9 @@ PLUG_IN = {
 
 
 def test_the_public_names_are_exactly_these() -> None:
-    """At most 30 names, and the classes of the metrics of relevance and of errors."""
+    """At most 30 names, classes of metrics of relevance and of errors, and for other libraries."""
     classes = {kind.__name__ for kind in METRICS.values()}
-    assert set(rn.__all__) == NAMES | classes | {"__version__"}
+    assert set(rn.__all__) == NAMES | SCORERS | classes | {"__version__"}
     assert len(NAMES) <= 30
     for name in rn.__all__:
         assert hasattr(rn, name)
@@ -62,6 +67,7 @@ def test_importing_is_lazy_and_prints_nothing() -> None:
     code = (
         "import sys, recsys_ndcg as rn\n"
         "optional = {'scipy', 'narwhals', 'surprise', 'rich', 'typer', 'polars', 'jinja2'}\n"
+        "optional |= {'sklearn', 'lightgbm', 'xgboost', 'catboost', 'optuna', 'torch', 'keras'}\n"
         "assert issubclass(rn.DataWarning, Warning) and rn.errors.DataWarning is rn.DataWarning\n"
         "assert not ({'numpy', 'pandas'} | optional) & set(sys.modules)\n"
         "from recsys_ndcg import NDCG, Convention\n"

@@ -49,6 +49,7 @@ def mlflow_metric(
 
     Examples
     --------
+    >>> import mlflow
     >>> import pandas as pd
     >>> import recsys_ndcg as rn
     >>> metric = rn.mlflow_metric("ndcg@2")
@@ -56,8 +57,10 @@ def mlflow_metric(
     >>> value = metric.eval_fn(results, labels, {})
     >>> [round(score, 3) for score in value.scores], round(value.aggregate_results["mean"], 3)
     ([0.631, 0.917], 0.774)
+    >>> isinstance(metric, mlflow.models.EvaluationMetric)
+    True
     """
-    with require_libraries("mlflow.models", job="A metric for MLflow", extra="mlflow"):
+    with require_libraries("mlflow", job="A metric for MLflow", extra="mlflow"):
         from mlflow.metrics import MetricValue  # noqa: PLC0415 - an extra
         from mlflow.models import make_metric  # noqa: PLC0415 - an extra
     plan = Plan.of(metric, k=k, threshold=threshold, convention=convention)

@@ -56,11 +56,12 @@ def torchmetric(
     --------
     >>> import recsys_ndcg as rn
     >>> import torch
+    >>> import torchmetrics
     >>> metric = rn.torchmetric("ndcg@10")
     >>> for users in ([7, 7, 7], [8, 8, 9]):
     ...     metric.update(torch.tensor([4.5, 3, 2]), torch.tensor([5, 2, 4]), torch.tensor(users))
-    >>> round(metric.compute().item(), 3)
-    0.988
+    >>> isinstance(metric, torchmetrics.Metric), round(metric.compute().item(), 3)
+    (True, 0.988)
     """
     with require_libraries("torchmetrics", job="A metric for torchmetrics", extra="torch"):
         from recsys_ndcg.integrations.torchmetrics import RankingMetric  # noqa: PLC0415 - an extra

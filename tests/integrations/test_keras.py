@@ -35,8 +35,8 @@ def fit(model: Any, callbacks: list[Any], epochs: int = 4) -> dict[str, list[flo
 
 def ranked(**options: Any) -> Any:
     """Return our callback on the validation set."""
-    options = {"metrics": ["ndcg@5", "recall@5"], "threshold": 2} | options
-    return rn.keras_callback(x=VALID.features, true=VALID.grades, users=VALID.users, **options)
+    how: dict[str, Any] = {"metrics": ["ndcg@5", "recall@5"], "threshold": 2, **options}
+    return rn.keras_callback(x=VALID.features, true=VALID.grades, users=VALID.users, **how)
 
 
 def test_every_epoch_has_the_mean_of_evaluate() -> None:

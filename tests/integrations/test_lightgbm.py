@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,8 @@ def test_the_ranker_of_the_scikit_learn_api_gives_the_same() -> None:
     metric = rn.lightgbm_metric(**BOTH)
     ranker = lightgbm.LGBMRanker(n_estimators=5, metric="none", **QUIET)
     valid: dict[str, Any] = {"eval_X": VALID.features, "eval_y": VALID.grades}
+    if "eval_X" not in signature(ranker.fit).parameters:  # before LightGBM 4.7
+        valid = {"eval_set": [(VALID.features, VALID.grades)]}
     valid |= {"eval_group": [VALID.sizes], "eval_names": ["valid"], "eval_metric": metric}
     ranker.fit(TRAIN.features, TRAIN.grades, group=TRAIN.sizes, **valid)
     _, history = train(metric)

@@ -23,7 +23,7 @@ BATCHES = np.split(np.arange(len(ESTIMATED)), np.cumsum(DATA.sizes)[[0, 1, 8, 12
 def rows_of(batch: Any) -> tuple[Any, Any, Any]:
     """Return the tensors of a batch."""
     columns = ESTIMATED[batch], DATA.grades[batch], DATA.users[batch]
-    return tuple(torch.from_numpy(one) for one in columns)  # type: ignore[return-value]
+    return tuple(torch.from_numpy(one) for one in columns)
 
 
 def fill(batches: Any, **options: Any) -> Any:
