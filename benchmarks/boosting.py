@@ -9,16 +9,19 @@ Needs the extras `lightgbm` and `xgboost`.
 from __future__ import annotations
 
 import argparse
+import os
 import time
 from collections.abc import Callable
 from itertools import product
 from typing import Any
 
-import lightgbm
 import numpy as np
-import xgboost
 
 import recsys_ndcg as rn
+
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # waiting threads would take our processor
+import lightgbm
+import xgboost
 
 ROWS, GROUPS, FEATURES, ROUNDS = 100_000, 4_000, 30, 100
 
