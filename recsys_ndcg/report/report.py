@@ -405,18 +405,15 @@ class Report(Renderable, Mapping[str, float]):
         totals = self.audit_data.totals
         if method == "t":
             check_level("level", level, such_as=0.95)
-            moments, pooled = totals.score_moments, totals.ratio_moments
-            bounded = self.bounded.to_numpy()
-            low, high = mean_interval(
-                moments.count, moments.mean_x, moments.x_length, level, bounded=bounded
-            )
+            pooled = totals.ratio_moments
+            low, high = totals.mean_interval(level)
             ratios: Iterable[Any] = ratio_interval(
                 pooled.count,
                 pooled.ratio,
                 pooled.mean_x,
                 pooled.residual,
                 level,
-                bounded=bounded,
+                bounded=self.bounded.to_numpy(),
                 alike=~scores_vary(pooled.count, pooled.mean_x, pooled.x_length),
             )
         else:

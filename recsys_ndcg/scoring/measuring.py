@@ -61,6 +61,16 @@ class Block:
     lists: GroupedLists
     depth: int | None
     _cache: Cache = field(default_factory=Cache, init=False)
+    _labels: tuple[Block, Floats] | None = field(default=None, init=False)
+
+    def with_estimates(self, estimated: Floats) -> Block:
+        """Return the block with other estimates; what depends on the labels alone is kept.
+
+        The estimates of this block must be positions in `estimated`.
+        """
+        block = Block(self.lists, self.depth)
+        block._labels = self, estimated
+        return block
 
     def score(self, measurements: tuple[Measurement, ...]) -> Scores:
         """Fill a column for each measurement; list counts are those under the first measurement."""
@@ -156,13 +166,16 @@ class Block:
         # sorted grades no longer belong to items, or to weights
         sort_grades = one.all_tied and not one.metric.needs and self.lists.weights is None
         key = ("graded", *rows_key, tolerance, unlisted, one.unlabelled_as, sort_grades)
-        return self._cache.get_or_compute(
-            key,
-            lambda: GradedLists(
-                prepare_lists(self.lists, one.convention, unlabelled_as=one.unlabelled_as),
-                sort_grades=sort_grades,
-            ),
-        )
+
+        def grade() -> GradedLists:
+            if self._labels is not None:
+                block, estimated = self._labels
+                graded = block._get_graded(one)  # noqa: SLF001 - of the same class
+                return graded.with_lists(graded.lists.look_up_estimates(estimated))
+            lists = prepare_lists(self.lists, one.convention, unlabelled_as=one.unlabelled_as)
+            return GradedLists(lists, sort_grades=sort_grades)
+
+        return self._cache.get_or_compute(key, grade)
 
     def _rows_key(self, one: Measurement) -> tuple[str, bool]:
         """Return `Measurement.rows_key` without choices that do not matter for this data."""
