@@ -145,11 +145,12 @@ class FoldScores:
         total, count = np.zeros((2, n_groups, len(users), len(self.models)))
         for model, parts in enumerate(self.models.values()):
             for part, ratings, group in zip(parts, self.ratings, groups, strict=True):
-                values = getattr(part, of)[:, column]
-                places = make_index(ratings.tested_users).get_indexer(make_index(part.users))
-                cells = group[places], everyone.get_indexer(make_index(part.users)), model
-                total[cells] += np.nan_to_num(values)
-                count[cells] += ~np.isnan(values)
+                ids, values = make_index(part.users), getattr(part, of)[:, column]
+                places = make_index(ratings.tested_users).get_indexer(ids)
+                kept = (places >= 0) & ~np.isnan(values)
+                cells = group[places[kept]], everyone.get_indexer(ids)[kept], model
+                total[cells] += values[kept]
+                count[cells] += 1
         return divide(total, count)
 
     @property

@@ -71,7 +71,7 @@ class LabelledGroups:
         lists = group_rows(rows, plan.duplicates, GroupedLists)
         facts = plan.facts_of(lists)  # different estimates, so no ties yet
         if part:
-            plan = plan.with_threshold(facts.all_grades)
+            plan = plan.with_weights(facts).with_threshold(facts.all_grades)
             plan.check(facts, lists)
         else:
             plan = plan.resolve(facts, lists)

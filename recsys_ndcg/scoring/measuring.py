@@ -97,7 +97,7 @@ class Block:
         deviations = np.full((len(self.lists), len(measurements)), np.nan)
         for column, one in enumerate(measurements):
             if not one.no_score_reason:
-                ranking = self._get_ranking(one, self._ranking_key(one))
+                ranking = self.get_ranking(one)
                 deviations[:, column] = one.metric.deviation(ranking)
         return deviations
 
@@ -112,24 +112,20 @@ class Block:
         # candidates that are not drawn yet were shown to nobody
         if one.no_score_reason or not isinstance(metric, OverLists) or self.lists.is_cut_short:
             return None
-        key = self._ranking_key(one)
         return self._cache.get_or_compute(
-            (metric.exposure_key(one.convention), key),
-            lambda: metric.collect(self._get_ranking(one, key)),
+            (metric.exposure_key(one.convention), self._ranking_key(one)),
+            lambda: metric.collect(self.get_ranking(one)),
         )
 
     def _get_fractions(self, one: Measurement) -> tuple[Floats, Floats]:
-        key = self._ranking_key(one)
         return self._cache.get_or_compute(
-            (one.metric, key), lambda: _compute_fractions(one.metric, self._get_ranking(one, key))
+            (one.metric, self._ranking_key(one)),
+            lambda: _compute_fractions(one.metric, self.get_ranking(one)),
         )
 
     def get_ranking(self, one: Measurement) -> Ranking:
         """Return the ranking under a measurement's choices, computed once."""
-        return self._get_ranking(one, self._ranking_key(one))
-
-    def _get_ranking(self, one: Measurement, key: Hashable) -> Ranking:
-        return self._cache.get_or_compute(key, lambda: self._make_ranking(one))
+        return self._cache.get_or_compute(self._ranking_key(one), lambda: self._make_ranking(one))
 
     def _make_ranking(self, one: Measurement) -> Ranking:
         graded, sorted_lists = self._get_graded(one), self._get_sorted(one)
