@@ -56,8 +56,10 @@ def test_a_run_logs_the_numbers_of_evaluate() -> None:
 
 
 def test_a_row_without_labels_has_no_score() -> None:
-    """It is not 0, and not in the mean."""
-    value = rn.mlflow_metric("ndcg@2", threshold=1).eval_fn(RESULTS, LABELS, {})
+    """It is not 0, and not in the mean; neither is a row without anything."""
+    metric = rn.mlflow_metric("ndcg@2", threshold=1)
+    value = metric.eval_fn([*RESULTS, [], ["a"]], [*LABELS, [], []], {})
+    assert value.scores[4:] == [None, None]
     report = expected()
     assert value.scores[2] is None
     assert [one for one in value.scores if one is not None] == (

@@ -49,6 +49,8 @@ def test_the_value_is_the_mean_of_evaluate() -> None:
         metric.update(*rows_of(batch))
     assert read(metric) == expected
     assert read(pickle.loads(pickle.dumps(metric))) == expected  # noqa: S301 - our own
+    metric.update(torch.ones(4), torch.zeros(4), torch.tensor([90, 90, 91, 91]))  # no grade above 0
+    assert read(metric) == expected
     half = torch.nn.ModuleList([metric]).half()[0]
     assert read(half) == expected
 
