@@ -74,7 +74,7 @@ class Propensity:
             len(aligned.items),
         )
         keys = owner * n_items + aligned.history.items
-        found: Flags = np.isin(place * n_items + code[item], keys) & (place >= 0)
+        found: Flags = np.isin(place * n_items + code[item], keys)
         return found
 
     def digest(self) -> str:

@@ -23,11 +23,10 @@ if TYPE_CHECKING:
 
 _MAX_MODELS = 4  # columns of models in a table
 _COLD_START = (
-    "Users by their number of training ratings, when they were tested. A user whose number differs "
-    "between folds counts in each of these bins, with the mean of the folds in it. Models have no "
-    "rating of an unknown user. Items by their number of training ratings: the score if only test "
-    "ratings of these items counted, over the users who have some; without an interval, as a user "
-    "counts once for each fold."
+    "Users by their number of training ratings in the fold that tests them; 0 is an unknown user. A "
+    "user with other numbers in other folds counts in each bin, with the mean of the folds in it. "
+    "Items by their number of training ratings: the score if only their labels counted, over the "
+    "users who have such labels. There is no interval, as a user counts once for each fold."
 )
 
 
