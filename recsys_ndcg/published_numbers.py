@@ -38,6 +38,12 @@ _PARTS = {
     "is_full": r"(?P<one>full(?: ranking| catalogue)?|whole catalogue|all items)",
     "is_rated": r"(?P<one>rated items|test ratings)",
 }
+_RANKED = {
+    "among",
+    "negatives",
+    "is_full",
+    "is_rated",
+}  # of these, what says which items are ranked
 _ALL_ITEMS, _RATED_ITEMS = "all items", "rated items"
 _MOST_ITEMS = 1_000_000
 
@@ -95,7 +101,8 @@ class NumberExplanation(Renderable):
         The number.
     table : pandas.DataFrame
         A row per protocol: ``protocol``, ``stated`` (whether the text names it), ``items`` (how
-        many are ranked), ``chance``, ``best`` (the best attainable score) and ``verdict``.
+        many are ranked), ``chance``, ``worst`` and ``best`` (the scores of the worst and the best
+        order) and ``verdict``.
     remarks : list of str
         What the number implies, and what was assumed.
     """
@@ -111,8 +118,10 @@ class NumberExplanation(Renderable):
         cells = self.table.drop(columns="stated")
         cells["protocol"] += np.where(self.table["stated"], " (stated)", "")
         cells["items"] = ["-" if pd.isna(size) else f"{size:.0f}" for size in cells["items"]]
-        cells[["chance", "best"]] = cells[["chance", "best"]].map(format_number)
-        numeric = ("items", "chance", "best")
+        scores = ["chance", "worst", "best"]
+        cells[scores] = cells[scores].map(format_number)
+        cells = cells.rename(columns={"protocol": "ranked"})
+        numeric = ("items", *scores)
         title = f"{self.metric} {self.value:g} under each protocol"
         shown = ShownTable(title, cells, note=title, numeric=numeric)
         lead = "Possible means that some model could score it, not that the number is right."
@@ -180,12 +189,13 @@ def explain_number(text: str, *, items: int | None = None) -> NumberExplanation:
     rows = [*_list_protocols(stated)]
     names_one = any(row["stated"] for row in rows)
     shown = [row for row in rows if row["stated"] or not names_one]
-    remarks = [line for row in shown for line in _describe_ranks(stated, row)]
+    remarks = []
     if stated.n_relevant is None:
         remarks.append(
             "The number of relevant items of each user is not given: chance is for 1, the best for "
             "as many as count. Add 'leave-one-out' or '5 relevant'."
         )
+    remarks += [line for row in shown for line in _describe_ranks(stated, row)]
     if stated.n_items is None:
         remarks.append(
             "The size of the catalogue is not given: add '3706 items', or a known data set."
@@ -206,7 +216,7 @@ def _read_text(text: str, items: int | None) -> _Statement:
     ]
     found = _NUMBER.fullmatch(first)
     if found is None:
-        msg = f"{quote(first)} is not a metric and its value. {_FORM}."
+        msg = f"{quote(first)} is not a metric and its value. {_FORM}, with commas between."
         raise InvalidInputError(msg)
     plan = Plan.of(found["metric"], threshold=1).with_choices(gain="binary")
     check_metrics(plan)
@@ -214,7 +224,13 @@ def _read_text(text: str, items: int | None) -> _Statement:
     n_decimals = len(digits.partition(".")[2])
     known: dict[str, int] = {}
     for part in filter(None, parts):
-        known |= _read_part(part)
+        for name, number in _read_part(part).items():
+            if known.setdefault(name, number) != number:
+                msg = f"{quote(part)} contradicts an earlier part, which says {known[name]}."
+                raise InvalidInputError(msg)
+    if len(known.keys() & _RANKED) > 1:
+        msg = f"{quote(text)} names two sets of items to rank. Name one of them."
+        raise InvalidInputError(msg)
     if "among" in known:  # 1 in 100
         known.setdefault("n_relevant", 1)
     if items is not None:
@@ -244,14 +260,17 @@ def _read_part(part: str) -> dict[str, int]:
     if key in _DATA_SETS:
         return {"n_items": _DATA_SETS[key][1]}
     names = "ML-100K, ML-1M, ML-10M, ML-20M, ML-25M, Netflix, Pinterest"
-    msg = f"{quote(part)} cannot be read. {_FORM}; data sets: {names}; others as '3706 items'."
+    point = " Decimals have a point: 0.69." if part.isdigit() else ""
+    msg = (
+        f"{quote(part)} cannot be read.{point} {_FORM}; data sets: {names}; others as '3706 items'."
+    )
     raise InvalidInputError(msg)
 
 
 def _list_protocols(stated: _Statement) -> Iterator[dict[str, Any]]:
     """Yield a row for each protocol, as in `NumberExplanation.table`."""
     n_relevant = stated.n_relevant or 1
-    if stated.n_items is not None:
+    if stated.n_items is not None or stated.is_full:
         yield _build_row(stated, _ALL_ITEMS, stated.n_items, is_stated=stated.is_full)
     sizes = [100, 101]  # the usual ones
     if stated.among is not None:
@@ -279,13 +298,15 @@ def _build_row(
         best = _measure_orders(stated, k or 1, max(size or 0, (k or 1) + 1))[2]
     low, high = stated.ends
     verdict = "possible"
-    if low > best or (stated.n_relevant is not None and high < worst):
+    if np.isnan(best):
+        verdict = "no score"
+    elif low > best or (stated.n_relevant is not None and high < worst):
         verdict = f"impossible: {'above the best' if low > best else 'below the worst'}"
     elif high < chance:
         verdict = "possible, but worse than chance"
     elif low <= chance <= high:
         verdict = "possible: chance"
-    numbers = {"items": size, "chance": chance, "best": best}
+    numbers = {"items": size, "chance": chance, "worst": worst, "best": best}
     return {"protocol": name, "stated": bool(is_stated), **numbers, "verdict": verdict}
 
 

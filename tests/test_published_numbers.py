@@ -159,3 +159,27 @@ def test_the_command_prints_the_explanation() -> None:
     assert "possible" in found.to_text()
     assert "cannot be read" in error_of("explain-number", "HR@10 0.69, x")
     assert "3416" in run("explain-number", PAPER, "--items", "3416").stdout
+
+
+def test_contradictions_are_rejected() -> None:
+    """Two sets of ranked items, two numbers of relevant items; decimal commas are explained."""
+    for text in ("100 negatives, full ranking", "1 in 100, rated items"):
+        with rejects("names two sets of items to rank"):
+            rn.explain_number(f"HR@10 0.5, {text}")
+    with rejects("'5 relevant' contradicts an earlier part, which says 1"):
+        rn.explain_number("HR@10 0.5, leave-one-out, 5 relevant")
+    with rejects("'42' cannot be read. Decimals have a point: 0.69"):
+        rn.explain_number("HR@10 0,42")
+    with rejects("not a metric and its value.*with commas between"):
+        rn.explain_number("HR@10 0.69 leave-one-out ML-1M")
+
+
+def test_what_cannot_be_computed_is_no_possible_number() -> None:
+    """A list of one item has no AUC; a catalogue of unknown size has no chance."""
+    table = rn.explain_number("AUC 0.85, leave-one-out").table.set_index("protocol")
+    assert table.loc["rated items", "verdict"] == "no score"
+    table = rn.explain_number("HR@10 0.5, leave-one-out, full ranking").table.set_index("protocol")
+    assert table["stated"].to_dict()["all items"]
+    assert np.isnan(table.loc["all items", "chance"])
+    joined = json_of("explain-number", "precision@10", "0.2,", "leave-one-out")
+    assert joined["text"] == "precision@10 0.2, leave-one-out"

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import recsys_ndcg as rn
 from recsys_ndcg.sampling import read_ranks
 from recsys_ndcg.scoring import Plan
-from tests.errors import assert_rejected
+from tests.errors import assert_rejected, rejects
 from tests.profiles import examples
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
@@ -239,3 +239,20 @@ def test_places_in_a_catalogue_count_ties_as_whole_lists_do() -> None:
             for lists in (places, whole)
         )
         np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_users_without_a_relevant_item_have_no_score() -> None:
+    """Also if no user of a block has one."""
+    rows = [(1000.0 - item, 0) for item in range(400)]
+    table = rn.what_sampling_would_say({"ann": rows}, negatives=20)
+    assert table.isna().all(axis=None)
+    liked = {"bob": [(3.0, 1), (2.0, 0), (1.0, 0)]}
+    with_bob = rn.what_sampling_would_say({"ann": rows} | liked, negatives=2)
+    alone = rn.what_sampling_would_say(liked, negatives=2)
+    pd.testing.assert_frame_equal(with_bob, alone)
+
+
+def test_a_table_of_ranks_needs_the_number_of_candidates() -> None:
+    """The error names the column."""
+    with rejects("needs the column 'candidates'"):
+        rn.what_sampling_would_say({"rank": [1, 2]})

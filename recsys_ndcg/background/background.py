@@ -24,7 +24,7 @@ from recsys_ndcg.arrays import (
     sort_distinct,
 )
 from recsys_ndcg.background.features import Feature, combine_features, number_labels, read_features
-from recsys_ndcg.background.weights import Propensity, digest_columns, read_weights
+from recsys_ndcg.background.weights import MAX_GAMMA, Propensity, digest_columns, read_weights
 from recsys_ndcg.errors import InvalidInputError, as_float, format_count, is_number, quote
 from recsys_ndcg.input import (
     EncodedIds,
@@ -462,7 +462,7 @@ def propensity(train: Any, *, gamma: float) -> Propensity:
     train : table, rows or trainset
         The rows that the model was trained on; only users and items are read.
     gamma : float
-        At least -1, no unit. At -1 all weights are 1, at 1 propensity is popularity. Yang et al.
+        From -1 to 20, no unit. At -1 all weights are 1, at 1 propensity is popularity. Yang et al.
         fit it to the distribution of popularity. Steck's exponent, beta, is (gamma + 1) / 2.
 
     Returns
@@ -487,8 +487,8 @@ def propensity(train: Any, *, gamma: float) -> Propensity:
     >>> rn.propensity(train, gamma=0).weights.to_dict()
     {'a': 1.0, 'b': 2.0}
     """
-    if not is_number(gamma) or gamma < -1:
-        msg = f"gamma must be a number of at least -1, not {quote(gamma)}; 1.5 is usual."
+    if not (is_number(gamma) and -1 <= gamma <= MAX_GAMMA):
+        msg = f"gamma must be a number from -1 to {MAX_GAMMA:g}, not {quote(gamma)}; 1.5 is usual."
         raise InvalidInputError(msg)
     known = Background.of(train)
     if known is None:

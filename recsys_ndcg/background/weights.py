@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from recsys_ndcg.background.background import Background
 
 
+#: The largest exponent; with larger ones the weights of rare items would overflow.
+MAX_GAMMA = 20.0
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Propensity:
     """How likely each item's labels are observed: a power of its popularity (`propensity`).
@@ -28,7 +32,7 @@ class Propensity:
     train : Background
         The training rows.
     gamma : float
-        The exponent, at least -1.
+        The exponent, from -1 to `MAX_GAMMA`.
     """
 
     train: Background

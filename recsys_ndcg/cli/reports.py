@@ -163,7 +163,7 @@ def _print_runs(paths: list[Path], metric: str | None, output: OutputOptions) ->
 
 def explain_number(
     *,
-    text: str = argument(
+    text: list[str] = argument(
         "A metric and its value, then what is known about it.", "TEXT", default=REQUIRED
     ),
     items: int | None = option("Number of items in the catalogue.", metavar="N"),
@@ -181,7 +181,7 @@ def explain_number(
     """
     from recsys_ndcg.published_numbers import explain_number as explain
 
-    found = explain(text, items=items)
+    found = explain(" ".join(text), items=items)
     values = found.to_dict() if form.lower() == "json" else found.table
     OutputOptions(form).show(found.document(), values)
 

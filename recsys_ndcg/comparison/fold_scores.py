@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 _MAX_MODELS = 4  # columns of models in a table
 _COLD_START = (
-    "Users by their number of training ratings in the fold that tests them; 0 is an unknown user. A "
-    "user with other numbers in other folds counts in each bin, with the mean of the folds in it. "
+    "Users by their number of training ratings in the fold that tests them; 0 is an unknown user. "
+    "A user with other numbers in other folds counts in each bin, with the mean of its folds. "
     "Items by their number of training ratings: the score if only their labels counted, over the "
     "users who have such labels. There is no interval, as a user counts once for each fold."
 )
@@ -248,9 +248,9 @@ def build_cold_start_section(comparison: Comparison, metrics: Sequence[str]) -> 
         for side in ("user", "item"):
             if (side, name) in tables:
                 part = tables[side, name]
-                columns = {"training ratings": [*part.index.unique(0)]}
-                caption = f"Training ratings of the {side}"
-                shown.append(show_groups(comparison, name, part, caption, columns))
+                heading = "training ratings" + (" of the item" if side == "item" else "")
+                columns = {heading: [*part.index.unique(0)]}
+                shown.append(show_groups(comparison, name, part, heading.capitalize(), columns))
     return Section("cold-start", "Cold start", _COLD_START, shown)
 
 

@@ -20,7 +20,7 @@ from recsys_ndcg.comparison.document import (
 from recsys_ndcg.comparison.fold_scores import build_cold_start_section
 from recsys_ndcg.comparison.metric_comparison import compare_with_model
 from recsys_ndcg.comparison.model_scores import CHANCE
-from recsys_ndcg.comparison.trends import LEAD, format_times
+from recsys_ndcg.comparison.trends import LEAD
 from recsys_ndcg.errors import InvalidInputError, quote, suggest
 from recsys_ndcg.input import format_id
 from recsys_ndcg.rendering import (
@@ -32,6 +32,7 @@ from recsys_ndcg.rendering import (
     UserLists,
     format_number,
     format_signed,
+    format_times,
     plot,
     shorten,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,15 @@ from recsys_ndcg.comparison.fold_scores import FoldScores, make_group_table, sho
 from recsys_ndcg.comparison.verdict import describe_interval, format_p, format_size
 from recsys_ndcg.errors import escape_invisible
 from recsys_ndcg.lazy import lazy_property
-from recsys_ndcg.rendering import Document, Renderable, Section, ShownTable, list_first, pluralise
+from recsys_ndcg.rendering import (
+    Document,
+    Renderable,
+    Section,
+    ShownTable,
+    format_times,
+    list_first,
+    pluralise,
+)
 from recsys_ndcg.report import build_signatures_section
 from recsys_ndcg.significance import CORRECTIONS, fit_slopes
 
@@ -22,7 +30,6 @@ if TYPE_CHECKING:
 
 _MAX_LINES = 6  # models with a sentence
 _DIFFERENT_CHANCE = 0.01  # between the first and the last cut: worth a remark
-_DATES = 1e8, 1e10  # numbers between these look like seconds since 1970
 _COUNTS = (
     *("train_ratings", "test_ratings", "users", "unknown_users"),
     *("items", "unknown_items"),
@@ -159,7 +166,7 @@ class Trends(Renderable):
             ]
             if texts:
                 yield (
-                    f"{word} in {metric} at the last cut than at the first: "
+                    f"{word} in {metric} at the last cut alone than at the first: "
                     f"{', '.join(list_first(texts, _MAX_LINES))}."
                 )
         if not is_clear.any():
@@ -210,21 +217,3 @@ class Trends(Renderable):
             ],
             names_to_shorten=[*self.comparison.models, *self.comparison.metrics],
         )
-
-
-def format_times(times: Sequence[float] | pd.Series[float]) -> list[str]:
-    """Return times as text: as dates (UTC) if they look like seconds since 1970.
-
-    Examples
-    --------
-    >>> format_times([1.4e9, 1.5e9]), format_times([1.4e9, 1.4e9 + 60]), format_times([3, 7.5])
-    (['2014-05-13', '2017-07-14'], ['2014-05-13 16:53', '2014-05-13 16:54'], ['3', '7.5'])
-    """
-    low, high = _DATES
-    if all(low <= time < high for time in times):
-        dates = pd.to_datetime(np.array(times, dtype=np.float64), unit="s")
-        for form in ("%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S"):
-            texts = dates.strftime(form).tolist()
-            if len({*texts}) == len(texts):
-                return texts
-    return [f"{time:.15g}" for time in times]

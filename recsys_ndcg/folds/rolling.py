@@ -15,6 +15,7 @@ import pandas as pd
 from recsys_ndcg.arrays import Flags, Floats, Positions
 from recsys_ndcg.errors import check_choice, is_number, quote
 from recsys_ndcg.folds.splits import RatingUsers, Splitter, get_ratings, parse_time, read_times
+from recsys_ndcg.rendering import format_times
 
 _Times = Floats | Positions
 _SPACINGS = ("ratings", "time")
@@ -160,11 +161,11 @@ class RollingTime(Splitter):
             if not train.any() or not test.any():
                 known = " of a known user" if self.known_users else ""
                 use = f"to test{known}" if train.any() else "to train on"
+                at, first, last = format_times([cut, times.min(), times.max()])
                 self._raise(
-                    f"cut {number} of {len(cuts)}, at {quote(cut)}, leaves no rating {use}: "
-                    f"the timestamps go from {quote(times.min().item())} to "
-                    f"{quote(times.max().item())}. Choose other cuts, or a longer window or "
-                    "history."
+                    f"cut {number} of {len(cuts)}, at {at}, leaves no rating {use}: "
+                    f"the timestamps go from {first} to {last}. Choose other cuts, or "
+                    "a longer window or history."
                 )
         yield from (self._select(place, cuts, times, users) for place in range(len(cuts)))
 

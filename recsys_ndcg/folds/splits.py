@@ -451,9 +451,9 @@ def read_times(ratings: Sequence[Any]) -> Floats | Positions:
             missing,
             "timestamp",
             f"missing for {missing.sum()} of {len(given)} ratings,",
-            "load_from_df drops them, so load them with load_from_file and a Reader whose "
-            "line_format has timestamp, or assign data.raw_ratings = [(user, item, rating, "
-            "timestamp), ...]",
+            "give the table a column timestamp. Surprise's load_from_df drops it: use "
+            "load_from_file and a Reader whose line_format has timestamp, or assign "
+            "data.raw_ratings = [(user, item, rating, timestamp), ...]",
         )
         first = quote(given[int(wrong.argmax())])
         raise_for_rows(

@@ -68,8 +68,8 @@ class SampledRanking(Ranking):
             ranks = slice(number - 1, number + self.n_sampled)
             relevance[user[rows], ranks] += ahead[rows]
             so_far[user[rows], ranks] += number * ahead[rows]
-        first = place == 1
-        first_hit[user[first], : self.n_sampled + 1] = ahead[first]
+            if number == 1:
+                first_hit[user[rows], ranks] = ahead[rows]
         return relevance, so_far, first_hit
 
     def _compute_probabilities(self, group: Positions) -> Floats:

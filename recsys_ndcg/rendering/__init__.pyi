@@ -15,6 +15,7 @@ from recsys_ndcg.rendering.wording import format_number as format_number
 from recsys_ndcg.rendering.wording import format_p_value as format_p_value
 from recsys_ndcg.rendering.wording import format_range as format_range
 from recsys_ndcg.rendering.wording import format_signed as format_signed
+from recsys_ndcg.rendering.wording import format_times as format_times
 from recsys_ndcg.rendering.wording import join_by_count as join_by_count
 from recsys_ndcg.rendering.wording import join_names as join_names
 from recsys_ndcg.rendering.wording import list_first as list_first

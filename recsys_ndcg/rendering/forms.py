@@ -193,7 +193,8 @@ def to_latex(document: Document) -> str:
 
 def _add_caption(facts: str, table: ShownTable) -> str:
     caption = f"{facts}; {table.note}"
-    above = rf"\caption{{{escape_latex(caption)}. \texttt{{{escape_latex(table.signature)}}}}}"
+    signature = rf" \texttt{{{escape_latex(table.signature)}}}" if table.signature else ""
+    above = rf"\caption{{{escape_latex(caption)}.{signature}}}"
     inside = [r"\centering", above, _render_latex_table(table).rstrip()]
     return "\n".join([r"\begin{table}", *inside, r"\end{table}"])
 

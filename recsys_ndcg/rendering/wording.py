@@ -9,12 +9,14 @@ from collections.abc import Iterable, Mapping
 from unicodedata import bidirectional
 
 import numpy as np
+import pandas as pd
 
 from recsys_ndcg.errors import escape_invisible
 
 _SMALLEST = 0.0001  # p that is not written as <0.0001
 _HUGE = 1e9  # from here on six digits and a power of ten
 LONGEST = 60  # characters of a name on a page
+_DATES = 1e8, 1e10  # numbers between these look like seconds since 1970
 _LONGEST_LABEL = 32  # characters of a name in a chart
 #: Text that could end a script, into which notebooks put the text of a chart; its replacement.
 _SCRIPT_END, _REPLACEMENT = re.compile(r"<(?=[/!?a-z])", re.IGNORECASE), "\u2039"
@@ -220,3 +222,22 @@ def make_labels(names: Iterable[object], longest: int = _LONGEST_LABEL) -> list[
         tried = numbered if often[one] > 1 else itertools.chain([one], numbered)
         found[next(text for text in tried if text not in found)] = None
     return list(found)
+
+
+def format_times(times: Iterable[float]) -> list[str]:
+    """Return times as text: as dates (UTC) if they look like seconds since 1970.
+
+    Examples
+    --------
+    >>> format_times([1.4e9, 1.5e9]), format_times([1.4e9, 1.4e9 + 60]), format_times([3, 7.5])
+    (['2014-05-13', '2017-07-14'], ['2014-05-13 16:53', '2014-05-13 16:54'], ['3', '7.5'])
+    """
+    low, high = _DATES
+    times = [*times]
+    if all(low <= time < high for time in times):
+        dates = pd.to_datetime(np.array(times, dtype=np.float64), unit="s")
+        for form in ("%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S"):
+            texts = dates.strftime(form).tolist()
+            if len({*texts}) == len(texts):
+                return texts
+    return [f"{time:.15g}" for time in times]

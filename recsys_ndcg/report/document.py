@@ -21,6 +21,7 @@ from recsys_ndcg.rendering import (
     Verdict,
     format_number,
     format_range,
+    join_names,
     list_first,
     pluralise,
 )
@@ -306,10 +307,20 @@ def _remark_on_weights(report: Report, _: AuditRows) -> Iterator[str]:
     if weights is None:
         return
     labels = format_count(int(weights["labels"]), "relevant label")
+    if weights["effective"] == 0:
+        yield f"Labels are weighted, and the weights of all {labels} are 0."
+        return
     yield (
         f"Labels are weighted: {labels}, worth {weights['effective']:.0f} of equal weight; the "
         f"heaviest 1 % hold {100 * weights['top_share']:.0f} % of the weight."
     )
+    measurements = report.audit_data.measurements
+    sums = [str(one) for one in measurements if one.metric.bounded and not one.is_bounded]
+    if sums:
+        yield (
+            f"With weights {join_names(sums)} can be more than 1, and twice the weights give twice "
+            "the score: compare it only with scores of the same weights."
+        )
 
 
 def _remark_on_labels(report: Report, audit_rows: AuditRows) -> Iterator[str]:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import Floats
-from recsys_ndcg.background import Background, Propensity
+from recsys_ndcg.background import MAX_GAMMA, Background, Propensity
 from recsys_ndcg.convention import compute_relevance
 from recsys_ndcg.errors import InvalidInputError, is_number, quote
 from recsys_ndcg.lists import GroupedLists
@@ -58,10 +58,11 @@ def split_by_items(audit: Audit, groups: Any, train: Any) -> pd.DataFrame:
         inside = (strata.codes == code).astype(np.float64)
         alone = _measure_weighted(lists, measurements, inside)
         part = Totals.of(replace(alone, denominator=whole.denominator[:, kept]))
-        labels = _count_labels(lists, inside, measurements[0].threshold)
-        has_none = alone.left_out | (labels == 0)[:, None]
-        tables[name] = _describe_part(part, Totals.of(replace(alone, left_out=has_none))).assign(
-            items=int(inside.sum()), labels=int(labels.sum())
+        counts = [_count_labels(lists, inside, _find_threshold(one)) for one in measurements]
+        labels = np.column_stack(counts)
+        left_out = alone.left_out | (labels == 0)
+        tables[name] = _describe_part(part, Totals.of(replace(alone, left_out=left_out))).assign(
+            items=int(inside.sum()), labels=labels.sum(axis=0).astype(int)
         )
     names = [str(one) for one in measurements]
     order = pd.MultiIndex.from_product([names, strata.categories], names=["metric", "stratum"])
@@ -180,6 +181,12 @@ def _measure_weighted(
     return Plan(tuple(measurements)).measure(lists.with_weights(*weights))
 
 
+def _find_threshold(one: Measurement) -> float | None:
+    """Return the least grade of a label that counts; None if all labels have gains."""
+    has_gains = one.metric.uses_gains and one.convention.gain != "binary"
+    return None if has_gains else one.threshold
+
+
 def _count_labels(lists: GroupedLists, inside: Floats, threshold: float | None) -> Floats:
     """Return each user's number of relevant labels of some items; without a threshold, of all."""
     counts = np.zeros(len(lists))
@@ -262,9 +269,9 @@ def vary_gamma(
 ) -> Sensitivity:
     """Return how the means of several reports depend on gamma, as `Report.sensitivity` says."""
     is_pair = isinstance(ends, Sequence) and len(ends) == 2 and all(map(is_number, ends))
-    if not is_pair or not -1 <= ends[0] < ends[1]:
+    if not is_pair or not -1 <= ends[0] < ends[1] <= MAX_GAMMA:
         msg = (
-            "The ends of gamma must be two numbers of at least -1, the lower one first, such as "
+            f"The ends of gamma must be two numbers from -1 to {MAX_GAMMA:g}, ascending, such as "
             f"(-1, 3), not {quote(ends)}."
         )
         raise InvalidInputError(msg)

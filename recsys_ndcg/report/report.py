@@ -12,7 +12,14 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import Ids, column_norms, divide
-from recsys_ndcg.errors import InvalidInputError, check_choice, check_integer, check_level, warn
+from recsys_ndcg.errors import (
+    InvalidInputError,
+    check_choice,
+    check_integer,
+    check_level,
+    quote,
+    warn,
+)
 from recsys_ndcg.input import make_index
 from recsys_ndcg.rendering import Document, Renderable
 from recsys_ndcg.report import saving
@@ -788,7 +795,7 @@ class Report(Renderable, Mapping[str, float]):
         -------
         pandas.DataFrame
             Indexed by metric and stratum, of metrics that are sums over labels: items and labels
-            (relevant ones, or all without a threshold); part, ci_low, ci_high (95 % over users)
+            (relevant ones, or all if the metric has gains); part, ci_low, ci_high (95 % over users)
             and share of the mean; score, the mean if only labels of this stratum counted, over the
             users who have such labels, and the number of these users.
 
@@ -861,10 +868,15 @@ class Report(Renderable, Mapping[str, float]):
         The order of models in ndcg@2 holds for gamma from -1 to 2.35. rare passes this at 2.345.
         """
         check_choice("parameter", parameter, ("gamma",))
-        if "this" in (others or {}):
-            msg = "others: 'this' is the name of this report. Give the other model another name."
+        known = others or {}
+        is_right = isinstance(known, Mapping) and all(isinstance(o, Report) for o in known.values())
+        if not is_right or "this" in known:
+            msg = (
+                f"others must be {{'name': report, ...}}, not {quote(others)}; 'this' is the name "
+                "of this report."
+            )
             raise InvalidInputError(msg)
-        return vary_gamma({"this": self, **(others or {})}, metric, train, ends)
+        return vary_gamma({"this": self, **known}, metric, train, ends)
 
     def rarefaction(
         self, metric: str | Metric | None = None, users: int | Iterable[int] | None = None

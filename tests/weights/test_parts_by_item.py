@@ -44,7 +44,10 @@ def test_parts_of_all_strata_add_up_to_the_mean(
     for parts in [report.by_items()] + ([report.by_items(strata)] if strata else []):
         total = parts.groupby(level="metric", sort=False)["part"].sum()
         assert total.to_dict() == pytest.approx(report.mean.to_dict(), rel=1e-12, abs=1e-12)
-        assert parts.loc[["ndcg@2"], "labels"].sum() == report.per_user["n_relevant"].sum()
+        n_labels = parts["labels"].groupby(level="metric").sum()
+        assert n_labels["ndcg@2"] == len(rows)
+        assert n_labels["recall@2"] == report.per_user["n_relevant"].sum()
+        assert (parts["part"][parts["labels"] == 0] == 0).all()
         share = parts.groupby(level="metric")["share"].sum()
         assert share.to_numpy() == pytest.approx(1)
 
@@ -159,7 +162,7 @@ def test_sensitivity_of_other_things_is_rejected() -> None:
     popular, rare = compare_popular_and_rare()
     with rejects("parameter must be one of 'gamma', not 'beta'"):
         popular.sensitivity("beta")
-    for ends in ((1, 1), (-2, 1), (0,), (0, "1"), None):
+    for ends in ((1, 1), (-2, 1), (0,), (0, "1"), (-1, 1000), None):
         with rejects("ends of gamma must be two numbers"):
             popular.sensitivity("gamma", {"rare": rare}, ends=ends)
     report = rn.evaluate(draw_rows(0).assign(weight=1), metrics=["ndcg@2"])
@@ -172,8 +175,9 @@ def test_sensitivity_of_other_things_is_rejected() -> None:
         popular.sensitivity("gamma", {"x": other})
     with rejects("labels of 0 differ between the reports, and those of 29 more of 30"):
         popular.sensitivity("gamma", {"x": rn.evaluate(draw_rows(0), metrics=["ndcg@2"])})
-    with rejects("'this' is the name of this report"):
-        popular.sensitivity("gamma", {"this": rare})
+    for others in ({"this": rare}, rare, [rare]):
+        with rejects("others must be .*'this' is the name of this report"):
+            popular.sensitivity("gamma", others)
     labels, results = {0: [1, 2], 1: [2]}, {0: [1, 3], 1: [2]}
     linear, exponential = (
         rn.evaluate(
