@@ -250,7 +250,8 @@ def build_cold_start_section(comparison: Comparison, metrics: Sequence[str]) -> 
                 part = tables[side, name]
                 heading = "training ratings" + (" of the item" if side == "item" else "")
                 columns = {heading: [*part.index.unique(0)]}
-                shown.append(show_groups(comparison, name, part, heading.capitalize(), columns))
+                caption = f"Training ratings of the {side}"
+                shown.append(show_groups(comparison, name, part, caption, columns))
     return Section("cold-start", "Cold start", _COLD_START, shown)
 
 
