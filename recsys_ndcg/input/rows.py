@@ -405,6 +405,47 @@ def to_floats(values: Iterable[Any], column: str) -> Floats:
         raise
 
 
+def to_times(values: Any, column: str) -> Floats:
+    """Return times as numbers, NaN for a missing one; dates become seconds since 1970.
+
+    Dates without a time zone are UTC. Texts are numbers if all of them are, or dates.
+
+    Raises
+    ------
+    InvalidInputError
+        A value is no time; the message has its row.
+
+    Examples
+    --------
+    >>> to_times(["1970-01-02", None, "1970-01-01T02:00+02:00"], "timestamp")
+    array([86400.,    nan,     0.])
+    """
+    if isinstance(values, EncodedIds):
+        encoded = values
+    else:
+        series = values if isinstance(values, pd.Series) else pd.Series(_unwrap(values, column))
+        if pd.api.types.is_numeric_dtype(series.dtype):
+            return to_floats(series, column)
+        encoded = EncodedIds.factorize(series.to_numpy(dtype=object, na_value=None))
+    distinct, codes = pd.Series(encoded.ids, dtype=object), encoded.codes
+    kinds = set(map(type, encoded.ids))
+    if not any(issubclass(kind, str | bytes | dt.date) for kind in kinds):
+        return np.append(to_floats(encoded.ids, column), np.nan)[codes]
+    if kinds == {str}:
+        numbers = pd.to_numeric(distinct, errors="coerce")
+        if np.isfinite(numbers).all():
+            return np.append(np.asarray(numbers, dtype=np.float64), np.nan)[codes]
+    dates = pd.to_datetime(distinct, utc=True, format="ISO8601", errors="coerce")
+    bad = np.append(dates.isna().to_numpy(), False)[codes]
+    if bad.any():
+        first = encoded.ids[codes[bad][0]]
+        some = "text such as " if isinstance(first, str) else ""
+        fault = f"{some}{quote(first)}, which is no time,"
+        raise_for_rows(bad, column, fault, "write numbers, dates, or texts such as 2020-01-31")
+    seconds = (dates - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(seconds=1)
+    return np.append(np.asarray(seconds, dtype=np.float64), np.nan)[codes]
+
+
 def restore_decimals(numbers: NDArray[Any]) -> NDArray[Any]:
     """Return float16 and float32 as the float64 of their decimal, and other arrays as they are.
 
