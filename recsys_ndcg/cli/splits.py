@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import typer
-
+from recsys_ndcg.cli.comparison import exit_if_failed
 from recsys_ndcg.cli.options import argument, option, parse_pairs
 from recsys_ndcg.cli.output import OutputOptions, PageOptions
 from recsys_ndcg.cli.sources import check_files_exist
-
-_FAILED = 1
 
 
 def check_split(  # noqa: PLR0913 - one parameter per option
@@ -66,5 +63,5 @@ def check_split(  # noqa: PLR0913 - one parameter per option
     if not page.write(found):
         values = found.to_dict() if output.form == "json" else found.checks.reset_index()
         output.show(found.document(), values)
-    if fail_on is not None and VERDICTS.index(found.verdict) <= VERDICTS.index(fail_on):
-        raise typer.Exit(_FAILED)
+    if fail_on is not None:
+        exit_if_failed([found.gate(fail_on)], quiet=output.quiet)

@@ -163,7 +163,7 @@ def read_ratings(
     -------
     pandas.DataFrame
         Columns user, item (as written) and, if the file has them, rating and timestamp; dates are
-        seconds since 1970.
+        seconds since 1970. ``attrs["columns"]`` maps our names to those of the header.
 
     Raises
     ------
@@ -175,6 +175,8 @@ def read_ratings(
     text_format = _detect_ratings_format(text)
 
     needed = RATING_COLUMNS[: 2 + needs_rating]
+
+    named: dict[str, str] = {}
 
     def choose(names: Sequence[str]) -> ColumnChoice:
         found = match_rating_columns(names, columns)
@@ -188,8 +190,9 @@ def read_ratings(
             form = f"{', '.join(needed)}[, {', '.join(RATING_COLUMNS[len(needed) :])}]"
             msg = f"{content.name}: {len(names)} columns; ratings are {form}."
             raise InvalidInputError(msg)
+        named.update(found if text_format.heading else {})
         ours_of = {theirs: ours for ours, theirs in found.items()}
-        ids = [one for one in ("user", "item", "timestamp") if one in found]
+        ids = [one for one in RATING_COLUMNS if one in found and one != "rating"]
         numbers = {"rating": not needs_rating} if "rating" in found else {}
         return ColumnChoice([ours_of.get(name, f"{name} ") for name in names], ids, numbers)
 
@@ -197,12 +200,14 @@ def read_ratings(
     read = {name: table[name] for name in RATING_COLUMNS if name in table}
     if "timestamp" in read:
         read["timestamp"] = to_times(read["timestamp"], "timestamp")
-    return pd.DataFrame(
+    frame = pd.DataFrame(
         {
             name: make_index(column.values) if isinstance(column, EncodedIds) else column
             for name, column in read.items()
         }
     )
+    frame.attrs["columns"] = named
+    return frame
 
 
 def _detect_ratings_format(text: str) -> TextFormat:

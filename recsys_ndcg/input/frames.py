@@ -126,7 +126,7 @@ def match_rating_columns(
     matches = {"rating": [], "timestamp": times, **match_columns(free)}
     matches["rating"] = ["rating"] if "rating" in free else matches.pop("true", [])
     matches["timestamp"] = ["timestamp"] if "timestamp" in times else times
-    found = {}
+    found: dict[str, Any] = {}
     for ours in RATING_COLUMNS:
         candidates = [given[ours]] if ours in given else matches.get(ours, [])
         if len(candidates) > 1:
@@ -135,7 +135,7 @@ def match_rating_columns(
                 f"columns={{{ours!r}: '...'}}."
             )
             raise InvalidInputError(msg)
-        found |= {ours: one for one in candidates}
+        found.update(zip([ours], candidates, strict=False))
     for ours in needed:
         if ours not in found:
             msg = (

@@ -384,22 +384,30 @@ def _read_columns(
             if kind not in readable:
                 msg = f"{file}: {theirs} is {kind}{fix}"
                 raise InvalidInputError(msg)
-    sql = {}
-    for ours, theirs in names.items():
-        if not theirs:
-            msg = (
-                f"{ours}: the heading of its column is empty, which does not work with a memory "
-                "limit. Give the column a name."
-            )
-            raise InvalidInputError(msg)
-        # of one width, so that equal ids are equal
-        whole, name = kinds[ours] == "whole numbers", quote_name(theirs)
-        sql[ours] = f"CAST({name} AS BIGINT)" if whole else name
-        if ours == "timestamp" and kinds[ours] in ("timestamp", "date"):
-            sql[ours] = f"epoch({name})"
-        elif ours == "timestamp" and kinds[ours] == "text":
-            sql[ours] = _time_sql(name)
+    sql = {ours: _column_sql(ours, theirs, kinds[ours]) for ours, theirs in names.items()}
     return names, sql, kinds
+
+
+def _column_sql(ours: str, theirs: str, kind: str) -> str:
+    """Return the SQL of a column of ours that is no text file's.
+
+    Raises
+    ------
+    InvalidInputError
+        The column has no name.
+    """
+    if not theirs:
+        msg = (
+            f"{ours}: the heading of its column is empty, which does not work with a memory "
+            "limit. Give the column a name."
+        )
+        raise InvalidInputError(msg)
+    name = quote_name(theirs)
+    if kind == "whole numbers":  # of one width, so that equal ids are equal
+        return f"CAST({name} AS BIGINT)"
+    if ours == "timestamp" and kind in ("timestamp", "date"):
+        return f"epoch({name})"
+    return _time_sql(name) if ours == "timestamp" and kind == "text" else name
 
 
 def cast_integer_ids(database: Database, source: Source) -> None:

@@ -19,7 +19,6 @@ from recsys_ndcg.input import (
     EncodedIds,
     FileKind,
     Table,
-    TextFormat,
     encode_ids,
     format_id,
     match_rating_columns,
@@ -78,22 +77,29 @@ class Part:
         """Return the number of rows."""
         return len(self.user)
 
+    @property
+    def rated(self) -> Floats:
+        """The ratings, without missing ones."""
+        return np.zeros(0) if self.rating is None else self.rating[~np.isnan(self.rating)]
+
     def name_rows(self, rows: Flags) -> tuple[str, ...]:
         """Return the user and item of the first three of some rows."""
         first = np.flatnonzero(rows)[:3]
-        ids = ((one.ids[one.codes[first]]).tolist() for one in (self.user, self.item))
-        return tuple(f"user {quote(user)} item {quote(item)}" for user, item in zip(*ids))
+        users, items = (one.ids[one.codes[first]].tolist() for one in (self.user, self.item))
+        pairs = zip(users, items, strict=True)
+        return tuple(f"user {quote(user)} item {quote(item)}" for user, item in pairs)
 
     def with_text_ids(self, column: str) -> Part:
         """Return the rows with the ids of a column as text."""
         encoded = getattr(self, column)
         text = np.array([*map(format_id, encoded.ids.tolist())], dtype=object)
         ids = encode_ids(EncodedIds(text, encoded.codes), column)
-        return replace(self, **{column: EncodedIds(*ids)})
+        changed: dict[str, Any] = {column: EncodedIds(*ids)}
+        return replace(self, **changed)
 
     @lazy_property
     def _sorted_keys(self) -> tuple[Positions, Positions]:
-        """The order of the rows by user and item, and a whole number for each pair in that order."""
+        """The order of the rows by user and item, and a number for each pair in that order."""
         n_items = len(self.item.ids)
         keys = self.user.codes.astype(np.int64) * n_items + self.item.codes
         order, _ = sort_by_key(keys, len(self.user.ids) * n_items)
@@ -108,7 +114,7 @@ class Part:
         return found
 
     def find_rows(self, other: Part) -> Positions:
-        """Return the first row here of the pair of each row of another part, -1 if there is none."""
+        """Return the first row here with the pair of each row of another part, -1 if none has."""
         order, keys = self._sorted_keys
         places = [
             pd.Index(ours.ids).get_indexer(pd.Index(theirs.ids))[theirs.codes]
@@ -159,15 +165,17 @@ def _read_lists(data: Any) -> Part:
 
 
 def _read_ratings(data: Any, columns: Mapping[str, str] | None) -> Part:
+    header: dict[str, str] | None = None
     if hasattr(data, "all_ratings") and hasattr(data, "to_raw_uid"):  # a trainset
         rows = [(data.to_raw_uid(u), data.to_raw_iid(i), r) for u, i, r in data.all_ratings()]
         data = pd.DataFrame(rows, columns=RATING_COLUMNS[:3])
     elif is_file_source(data):
-        is_path = isinstance(data, str | os.PathLike)
-        if is_path and FileKind.of(Path(data)).name != "CSV":
+        path = Path(data) if isinstance(data, str | os.PathLike) else Path()
+        if FileKind.of(path).name != "CSV":
             data = read_file(data)
         else:
             data, columns = read_ratings(data, columns, needs_rating=False), None
+            header = data.attrs["columns"]
     elif isinstance(data, list | tuple):
         data = _build_table(data)
     table = Table(data)
@@ -180,7 +188,8 @@ def _read_ratings(data: Any, columns: Mapping[str, str] | None) -> Part:
         None if rating is None else Table({"true": rating}).read_numbers("true"),
         None if time is None else to_times(time, str(found["timestamp"])),
     )
-    return replace(part, names={ours: one for ours, one in found.items() if one != ours})
+    names = found if header is None else header
+    return replace(part, names={ours: one for ours, one in names.items() if one != ours})
 
 
 def _build_table(rows: list[Any] | tuple[Any, ...]) -> pd.DataFrame:
