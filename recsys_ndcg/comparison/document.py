@@ -304,6 +304,7 @@ def write_remarks(comparison: Comparison) -> list[str]:
         *_find_user_remarks(comparison, by_metric),
         *_find_equal_scores(comparison),
         *_find_runs_remarks(comparison, by_metric),
+        *_find_split_remarks(comparison),
         *_find_search_remarks(comparison),
         *_find_test_remarks(comparison, by_metric),
         *_find_order_remarks(by_metric),
@@ -416,6 +417,18 @@ def _find_runs_remarks(
             f"{trained}: better and worse are about the models as trained, and another seed or "
             "training sample may change the result."
         )
+
+
+def _find_split_remarks(comparison: Comparison) -> Iterator[str]:
+    """Yield a remark on the errors, and one on the warnings, that the checks of folds found."""
+    checks = comparison.split_checks
+    for verdict in () if checks is None else ("error", "warning"):
+        bad = checks[checks["verdict"] == verdict]
+        folds, names = bad.index.droplevel("check").nunique(), bad.index.unique("check")
+        if folds:
+            every = checks.index.droplevel("check").nunique()
+            some = f"in {folds} of {format_count(every, 'fold')}"
+            yield f"check_split finds {verdict}s {some}: {join_names(names)} (split_checks)."
 
 
 def _find_test_remarks(

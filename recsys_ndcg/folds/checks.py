@@ -199,8 +199,12 @@ class CheckedSplits:
         user, item = (EncodedIds(known, each.astype(np.int32)) for known, each in codes)
         users, items = (to_column(list(map(itemgetter(side), testset)), "id") for side in (0, 1))
         tested = to_floats([row[2] for row in testset], "rating")
-        parts = Part(user, item, ratings.values), Part.of(users, items, tested)
-        train, test = (replace(one, time=self._find_times(one)) for one in parts)
+        train = Part(user, item, ratings.values)
+        try:
+            test = Part.of(users, items, tested)
+        except InvalidInputError as error:  # Surprise can train on it nevertheless
+            return SplitReport((), {"all checks": f"ids that can be compared ({error})"})
+        train, test = (replace(one, time=self._find_times(one)) for one in (train, test))
         return check_parts([train], {"test": test}, is_quick=True)
 
     def _find_times(self, part: Part) -> Floats | None:

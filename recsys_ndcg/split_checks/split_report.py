@@ -132,8 +132,12 @@ class SplitReport(Renderable):
             "warning": "Scores on this split mean less than they seem to; see the warnings.",
             "fact": "Nothing is wrong with this split, as far as it could be checked.",
         }[self.verdict]
-        worst = join_names([one.check for one in self.find(self.verdict)[:3]])
-        evidence = "" if self.verdict == "fact" else f"First of all: {worst}."
+        if not self.findings:
+            headline = "This split could not be checked."
+        evidence = ""
+        if self.verdict != "fact":
+            worst = [one.check for one in self.find(self.verdict)[:3]]
+            evidence = f"First of all: {join_names(worst)}."
         sections = []
         for verdict, title in zip(VERDICTS, ("Errors", "Warnings", "Facts"), strict=True):
             if counts[verdict]:
