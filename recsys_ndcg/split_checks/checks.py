@@ -99,7 +99,7 @@ def count_users(split: Split) -> Finding:
     numbers = {
         "users": n_users,
         "with training rows": int(test.is_known_user.sum()),
-        "with two test rows (rated ndcg)": int((test.rows_of_users > 1).sum()),
+        "with two test rows or more (rated ndcg)": int((test.rows_of_users > 1).sum()),
     }
     if "threshold" in split.has:
         is_relevant = np.asarray(test.part.rating) >= float(split.threshold or 0)
@@ -165,8 +165,8 @@ def find_popularity_shift(split: Split) -> Finding:
     if not n_items:
         return Finding("fact", "Too few rows of each item to compare popularity.", numbers=numbers)
     sentence = (
-        f"Mean z² of {format_count(n_items, 'item')} is {mean:.1f}; a random split has 1.0 "
-        f"(p {_format_p(p_value)})."
+        f"Mean z² of {format_count(n_items, 'item')} is {mean:.1f}; random splits have 1.0 on "
+        f"average (p {_format_p(p_value)})."
     )
     if p_value >= _ALPHA:
         return Finding("fact", sentence, numbers=numbers)
@@ -349,11 +349,11 @@ def find_detectable_difference(split: Split) -> Finding:
 
     If each user's own test rows are ranked, two random orders differ by a standard deviation of
     \sqrt{2} times that of one, which is exact for each user; real models differ less. If there is
-    no rating, or every user has one test row, the bound is that of a hit rate: a user's difference
-    is at most 1, and its standard deviation at most that of two independent hits, \sqrt{1/2}.
+    no rating, or every user has one test row, the bound is that of hits: the difference of two
+    independent models' hits has a standard deviation of at most \sqrt{1/2}.
     """
     n_users = len(split.test.rows_of_users)
-    bounds = {"hit (any lists, at most)": (float(np.sqrt(0.5)), n_users)}
+    bounds = {"hit of two independent models, at most": (float(np.sqrt(0.5)), n_users)}
     found = _measure_random_order(split) or bounds
     numbers, texts = {}, []
     for name, (deviation, n) in found.items():

@@ -211,7 +211,7 @@ def _build_table(rows: list[Any] | tuple[Any, ...]) -> pd.DataFrame:
 
 
 def read_batches(
-    data: Any, columns: Mapping[str, str] | None, memory_limit: str | float | None
+    data: Any, name: str, columns: Mapping[str, str] | None, memory_limit: str | float | None
 ) -> Iterator[Part]:
     """Yield all rows of some users at a time, from files or streams that are sorted on disk.
 
@@ -220,6 +220,16 @@ def read_batches(
     InvalidInputError
         The data cannot be read, or has no columns of users and items.
     """
+    try:
+        yield from _read_sorted(data, columns, memory_limit)
+    except InvalidInputError as error:
+        msg = f"{name}: {error}"
+        raise InvalidInputError(msg) from None
+
+
+def _read_sorted(
+    data: Any, columns: Mapping[str, str] | None, memory_limit: str | float | None
+) -> Iterator[Part]:
     from recsys_ndcg.scale import read_names, read_users_in_batches  # noqa: PLC0415 - narwhals
 
     names, text = read_names(data)

@@ -25,7 +25,7 @@ from recsys_ndcg.errors import (
 from recsys_ndcg.files import to_json_value
 from recsys_ndcg.input import EncodedIds
 from recsys_ndcg.rendering import Document, Renderable, Section, ShownTable, Verdict, join_names
-from recsys_ndcg.scale import find_engine
+from recsys_ndcg.scale import find_engine, is_files
 from recsys_ndcg.split_checks.checks import run_checks
 from recsys_ndcg.split_checks.split import VERDICTS, Finding, Profile, Split
 from recsys_ndcg.split_checks.split_data import Part, read_batches, read_part
@@ -254,27 +254,24 @@ def check_split(  # noqa: PLR0913 - all are inputs
             msg = f"threshold must be a finite number, not {quote(threshold)}."
             raise InvalidInputError(msg)
         threshold = as_float(threshold)
-    is_on_disk = memory_limit is not None or find_engine(train) is not None
     given = {"test": test, "validation": validation, "lists": lists}
     parts = {
-        name: _read(data, name, columns, memory_limit if name != "lists" else None)
+        name: reduce(_join_parts, _read_batches(data, name, columns, memory_limit))
         for name, data in given.items()
         if data is not None
     }
-    batches: Iterable[Part]
-    if is_on_disk:
-        batches = read_batches(train, columns, memory_limit)
-    else:
-        batches = [read_part(train, "train", columns)]
+    batches = _read_batches(train, "train", columns, memory_limit)
     return check_parts(batches, parts, threshold=threshold, k=k)
 
 
-def _read(
+def _read_batches(
     data: Any, name: str, columns: Mapping[str, str] | None, memory_limit: str | float | None
-) -> Part:
-    if memory_limit is None or (not hasattr(data, "__fspath__") and not isinstance(data, str)):
-        return read_part(data, name, columns)
-    return reduce(_join_parts, read_batches(data, columns, memory_limit))
+) -> Iterable[Part]:
+    """Return a part in one batch, or in several if it may be larger than memory."""
+    is_limited = memory_limit is not None and is_files(data)
+    if name != "lists" and (is_limited or find_engine(data) is not None):
+        return read_batches(data, name, columns, memory_limit)
+    return [read_part(data, name, columns)]
 
 
 def _join_parts(first: Part, second: Part) -> Part:

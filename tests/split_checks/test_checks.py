@@ -159,6 +159,8 @@ def test_ids_of_other_types_are_an_error_and_compared_as_text() -> None:
     sentence = found["user ids of one type"].sentence
     assert "300 of 300 test rows have the user of a training row" in sentence
     assert found["users unknown in training"].count == 0
+    parts["train"] = parts["train"].assign(user=parts["train"]["user"].astype(float))
+    assert check(parts)["users unknown in training"].count == 0
 
 
 def test_traces_of_a_filter_are_named() -> None:
@@ -184,7 +186,7 @@ def test_what_users_remain_for_each_metric() -> None:
     assert found == {
         "users": test["user"].nunique(),
         "with training rows": test.loc[test["user"] < 60, "user"].nunique(),
-        "with two test rows (rated ndcg)": int((test["user"].value_counts() > 1).sum()),
+        "with two test rows or more (rated ndcg)": int((test["user"].value_counts() > 1).sum()),
         "with a relevant row (recall)": liked["user"].nunique(),
         "with a relevant row of a known item": liked.loc[liked["item"] < 50, "user"].nunique(),
     }
@@ -236,7 +238,9 @@ def test_the_mean_square_of_z_is_one_for_few_items_too(sizes: list[int]) -> None
         found.append(report["popularity shift"].numbers)
     squares = [one["mean square of z"] for one in found]
     assert abs(np.mean(squares) - 1) < 4 * np.std(squares) / np.sqrt(len(squares))
-    assert np.mean([one["p_value"] < 0.05 for one in found]) < 0.12
+    p_values = [one["p_value"] for one in found]
+    assert np.mean([one < 0.05 for one in p_values]) < 0.12
+    assert abs(np.mean([one < 0.5 for one in p_values]) - 0.5) < 0.15
 
 
 def test_a_test_part_of_popular_items_is_found_and_random_ones_are_not() -> None:
@@ -338,13 +342,34 @@ def test_what_cannot_be_read_within_a_memory_limit_is_named(tmp_path: Path) -> N
             rn.check_split(path, test)
 
 
+def test_few_users_cannot_tell_models_apart() -> None:
+    """If the detectable difference is above 1, which no scores can have."""
+    test = [(user, 0) for user in range(3)]
+    found = rn.check_split([(user, 1) for user in range(3)], test)["what this split can tell apart"]
+    assert (found.verdict, dict(found.numbers)) == ("warning", {})
+    assert found.sentence.startswith("3 test users can hardly tell two models apart")
+
+
+@pytest.mark.parametrize("header", ["user,item\n", "item,user\n", ""])
+def test_files_of_users_and_items_need_no_ratings(tmp_path: Path, header: str) -> None:
+    """With a header, in any order, or without one."""
+    (tmp_path / "r.csv").write_text(header + "1,2\n3,4\n")
+    rows = [(2, 1), (4, 3)] if header.startswith("item") else [(1, 2), (3, 4)]
+    found = rn.check_split(tmp_path / "r.csv", rows)
+    assert (found.n_rows["train"], found["pairs in both parts"].count) == (2, 2)
+    (tmp_path / "wide.csv").write_text("when,what,who,why,where\n1,2,3,4,5\n")
+    with rejects("train: There is no column 'user'; the columns are when, what, who, why, where"):
+        rn.check_split(tmp_path / "wide.csv", rows)
+
+
 def test_missing_times_and_ratings_are_left_out_and_counted() -> None:
     """Of rows that have others."""
     parts = make_split()
     parts["test"].loc[parts["test"].index[:7], ["rating", "timestamp"]] = np.nan
+    parts["train"].loc[parts["train"].index[:2], "timestamp"] = np.nan
     found = check({name: parts[name] for name in ("train", "test")})
     assert (
-        "Rows without a time, which checks of time leave out: 7." in found["test period"].sentence
+        "Rows without a time, which checks of time leave out: 9." in found["test period"].sentence
     )
     rated = parts["test"]["rating"].dropna()
     assert found["share of relevant rows"].numbers["test"] == (rated >= 4).mean()
@@ -423,6 +448,8 @@ def test_parts_that_cannot_be_read_are_rejected() -> None:
         rn.check_split(parts["train"], parts["test"].assign(item=None))
     with rejects("test: rating: an infinite value in row 0"):
         rn.check_split(parts["train"], parts["test"].assign(rating=np.inf))
+    with rejects("test: no-file.*: no file matches"):
+        rn.check_split(parts["train"], "no-file*.csv")
     with rejects("test: all rows must be"):
         rn.check_split(parts["train"], [(1, 2), (3, 4, 5)])
     with rejects("columns must map our names to yours"):
@@ -472,3 +499,4 @@ def test_the_command_exits_by_the_verdict(tmp_path: Path) -> None:
     assert found["verdict"] == "warning"
     assert found["rows"] == {"train": 1200, "test": 300}
     assert run(*words, "--fail-on", "fact").exit_code == 2
+    assert run(*words[:2]).exit_code == 2

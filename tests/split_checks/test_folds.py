@@ -89,7 +89,9 @@ def test_ids_that_cannot_be_compared_stop_no_training(odd: tuple[Any, Any]) -> N
     found = cross_validate(BaselineOnly(verbose=False), data, ["rmse"], 2)
     assert len(found["test_rmse"]) == 2
     assert found.split_checks.empty
-    assert "ids that can be compared (user: " in str(found.split_reports[0])
+    text = str(found.split_reports[0])
+    assert "This split could not be checked." in text
+    assert "ids that can be compared (user: " in text
 
 
 def test_training_rows_in_a_testset_are_an_error() -> None:
