@@ -22,6 +22,10 @@ One list: ``rn.ndcg_at_k([(4.5, 5), (3.0, 2)], 10)``
     Also dcg_at_k, precision_at_k, recall_at_k, average_precision_at_k, reciprocal_rank,
     jaccard_at_k, rbo.
 
+Other libraries train by these metrics: rn.scorer (scikit-learn), rn.lightgbm_metric,
+    rn.xgboost_metric, rn.catboost_curve, rn.torchmetric, rn.keras_callback, rn.OptunaPruner,
+    rn.mlflow_metric
+
 More: rn.metric (a metric of your own), rn.Accumulator (batches, training loops),
     rn.RankedLists.from_... (other data), rn.datasets.sample_ratings (ratings to try it with),
     rn.NDCG(10) and other metrics, DataWarning and InvalidInputError.

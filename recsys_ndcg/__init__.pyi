@@ -14,6 +14,14 @@ from recsys_ndcg.evaluation import evaluate as evaluate
 from recsys_ndcg.experiments.trials import experiment as experiment
 from recsys_ndcg.experiments.trials import load_runs as load_runs
 from recsys_ndcg.input.text_format import TextFormat as TextFormat
+from recsys_ndcg.integrations.catboost import catboost_curve as catboost_curve
+from recsys_ndcg.integrations.lightgbm import lightgbm_metric as lightgbm_metric
+from recsys_ndcg.integrations.mlflow import mlflow_metric as mlflow_metric
+from recsys_ndcg.integrations.optuna import OptunaPruner as OptunaPruner
+from recsys_ndcg.integrations.scikit_learn import scorer as scorer
+from recsys_ndcg.integrations.training_loops import keras_callback as keras_callback
+from recsys_ndcg.integrations.training_loops import torchmetric as torchmetric
+from recsys_ndcg.integrations.xgboost import xgboost_metric as xgboost_metric
 from recsys_ndcg.lists.ranked_lists import RankedLists as RankedLists
 from recsys_ndcg.metrics.ap import AP as AP
 from recsys_ndcg.metrics.auc import AUC as AUC

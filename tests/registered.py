@@ -1,9 +1,14 @@
-"""A plugin of pytest: metrics that a test, an example or a doctest registers end with it."""
+"""A plugin of pytest: metrics that a test, an example or a doctest registers end with it.
+
+And doctests that import an optional library are skipped if it is not installed.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from unittest.mock import patch
 
 import pytest
@@ -11,6 +16,15 @@ import pytest
 from recsys_ndcg.convention.notation import METRIC_ALIASES
 from recsys_ndcg.metrics import METRICS
 from tests import profiles  # noqa: F401 - loads the profile of the suite
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a doctest if it imports a library that is not installed."""
+    if isinstance(item, pytest.DoctestItem):
+        code = "".join(one.source for one in getattr(item, "dtest").examples)  # noqa: B009 - untyped
+        for library in re.findall(r"^(?:import|from) (\w+)", code, re.MULTILINE):
+            if find_spec(library) is None:
+                pytest.skip(f"{library} is not installed")
 
 
 @pytest.fixture(autouse=True)

@@ -17,13 +17,15 @@ ROOMS = [
     "version", "lazy", "errors", "arrays", "parallel", "files", "progress", "datasets", "glossary",
     "significance", "convention", "input", "background", "lists", "ranking", "metrics", "scoring",
     "catalogue", "rendering", "report", "scale", "evaluation", "sampling", "published_numbers",
-    "comparison", "reconciliation", "split_checks", "folds", "surprise", "experiments", "cli",
-    "__main__", "__init__",
+    "comparison", "reconciliation", "split_checks", "folds", "surprise", "experiments",
+    "integrations", "cli", "__main__", "__init__",
 ]  # fmt: skip
 FORBIDDEN_NAMES = {"utils", "util", "common", "helpers", "base", "misc"}
 OPTIONAL = {
     "surprise", "joblib", "typer", "rich", "IPython", "jinja2", "tabulate", "pyarrow", "polars",
     "plotly", "altair", "vl_convert", "duckdb", "pyspark",
+    "sklearn", "lightgbm", "xgboost", "catboost", "mlflow", "torch", "torchmetrics", "keras",
+    "optuna",
 }  # fmt: skip
 MAY_USE_OPTIONAL = {
     "files/contents.py", "input/ids.py", "input/arrow_files.py", "input/plain_text.py",
@@ -35,6 +37,7 @@ ALLOWED = {
     "experiments": {"joblib"},
     "cli": {"typer", "rich"},
     "scale": {"duckdb", "pyarrow", "pyspark"},
+    "integrations": {"sklearn", "mlflow", "torch", "torchmetrics", "keras"},
 }  # in whole folders
 LONGEST_FUNCTION = 60  # lines of code
 #: Rooms that users import from, too.

@@ -20,11 +20,12 @@ CHECKOUT = Path(__file__).parent.parent
 EXTRAS = {
     "surprise": "surprise", "joblib": "surprise", "pyarrow": "scale", "jinja2": "report",
     "tabulate": "report", "altair": "report", "vl_convert": "report", "typer": "cli", "rich": "cli",
+    "sklearn": "sklearn", "torchmetrics": "torch", "keras": "keras", "mlflow": "mlflow",
 }  # fmt: skip
 #: Only one library of a task can be missing at a time.
 ROUNDS = [
     ("surprise", "pyarrow", "jinja2", "tabulate", "altair", "typer"),
-    ("joblib", "rich", "vl_convert"),
+    ("joblib", "rich", "vl_convert", "sklearn", "torchmetrics", "keras", "mlflow"),
 ]
 #: Starts a task that needs each named library, and prints the messages.
 SCRIPT = """
@@ -48,6 +49,10 @@ tasks = {
     "vl_convert": lambda: to_svg(report.plot()),
     "typer": lambda: __import__("recsys_ndcg.cli"),
     "rich": lambda: __import__("recsys_ndcg.cli"),
+    "sklearn": lambda: rn.scorer("ndcg@10"),
+    "torchmetrics": lambda: rn.torchmetric("ndcg@10"),
+    "keras": lambda: rn.keras_callback("ndcg@10", [[0]], [1], [1]),
+    "mlflow": lambda: rn.mlflow_metric("ndcg@10"),
 }
 messages = {}
 for name in names:

@@ -33,7 +33,9 @@ VALUES = rn.Convention.CHOICES
 NEEDED = {
     "surprise import": "surprise", ".plot(": "altair", ".to_html(": "altair", " demo": "surprise",
     "memory_limit=": "duckdb", "--memory-limit": "duckdb", "--html": "vl_convert",
-    "sklearn": "sklearn",
+    "sklearn": "sklearn", "import lightgbm": "lightgbm", "import xgboost": "xgboost",
+    "from catboost": "catboost", "rn.torchmetric": "torchmetrics", "import keras": "keras",
+    "import optuna": "optuna", "rn.mlflow_metric": "mlflow",
 }  # fmt: skip
 _WARN = ("warn", "emit_labelled_warnings")
 

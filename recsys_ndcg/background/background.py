@@ -6,7 +6,6 @@ import os
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
-from zlib import crc32
 
 import numpy as np
 import pandas as pd
@@ -25,7 +24,7 @@ from recsys_ndcg.arrays import (
     sort_distinct,
 )
 from recsys_ndcg.background.features import Feature, combine_features, number_labels, read_features
-from recsys_ndcg.background.weights import Propensity, read_weights
+from recsys_ndcg.background.weights import Propensity, digest_columns, read_weights
 from recsys_ndcg.errors import InvalidInputError, as_float, format_count, is_number, quote
 from recsys_ndcg.input import (
     EncodedIds,
@@ -356,18 +355,20 @@ class Background(ReadOnlyArrays):
             return self._digest_lists(self.base, len(self.base.items), self.is_base_tied)
         if source == "catalogue":
             inside = np.asarray(self.in_catalogue)
-            return _digest(int(inside.sum()), self.items[inside])
+            return digest_columns(int(inside.sum()), self.items[inside])
         if source == "weights":
             weights = np.asarray(self.weights)
             is_known = ~np.isnan(weights)
-            digest = _digest(int(is_known.sum()), self.items[is_known], weights[is_known])
-            gamma = "" if self.propensity is None else f"(gamma={self.propensity.gamma:g})"
-            return f"{digest}{gamma}"
+            columns = self.items[is_known], weights[is_known]
+            own = self.propensity  # which the lists cannot change
+            return own.digest() if own else digest_columns(int(is_known.sum()), *columns)
         if source == "groups":
             codes = np.asarray(self.group_of)
             names = np.array([str(one) for one in self.groups], dtype=object)
             has_group = codes >= 0
-            return _digest(int(has_group.sum()), self.users[has_group], codes[has_group], names)
+            return digest_columns(
+                int(has_group.sum()), self.users[has_group], codes[has_group], names
+            )
         parts, is_known = list[NDArray[Any]](), np.zeros(len(self.items), dtype=bool)
         for name in [column] if column in self.features else sorted(self.features):
             one = self.features[name]
@@ -375,7 +376,7 @@ class Background(ReadOnlyArrays):
             entries = np.asarray(one.values)[known]
             parts += [np.array(labels, dtype=object), self.items[known], entries]
             is_known |= known
-        return _digest(int(is_known.sum()), *parts)
+        return digest_columns(int(is_known.sum()), *parts)
 
     def _digest_lists(self, lists: UserItems, n_rows: int, by_row: NDArray[Any]) -> str:
         # other sources and the lists add items and users, which must not change the digest
@@ -383,24 +384,11 @@ class Background(ReadOnlyArrays):
         is_used[lists.items] = True
         items = np.cumsum(is_used, dtype=np.int32)[lists.items]
         ids = self.users[sizes > 0], self.items[is_used]
-        return _digest(n_rows, *ids, sizes[sizes > 0], items, by_row)
+        return digest_columns(n_rows, *ids, sizes[sizes > 0], items, by_row)
 
     def get_feature(self, name: str) -> Feature:
         """Return a column of the features, or all columns together for ""."""
         return combine_features(self.features, name)
-
-
-def _digest(size: int, *columns: NDArray[Any]) -> str:
-    """Return a size and an eight-digit digest of columns of numbers or ids."""
-    total = 0
-    for column in columns:
-        kind, numbers = column.dtype.kind, column
-        if kind == "f" and (column == np.floor(column)).all():
-            numbers = column.astype(np.int64)  # an id of the lists can make all ids floats
-        is_text = kind not in "biuf"
-        data = "\0".join(map(repr, column.tolist())).encode() if is_text else numbers.tobytes()
-        total = crc32(data, total)  # a longer digest would take longer than the metric
-    return f"{size}#{total:08x}"
 
 
 def _list_ids(ids: Any) -> Ids:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from recsys_ndcg.arrays import Floats, Ids
+from recsys_ndcg.arrays import Flags, Floats, Ids, Positions
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.input import is_indexed_table, read_indexed_table, to_floats
 
@@ -53,6 +55,35 @@ class Propensity:
         weights: Floats = (most / np.maximum(n_rows, 1.0)) ** ((self.gamma + 1) / 2)
         return weights
 
+    def find_training_rows(self, users: Ids, user: Positions, items: Ids, item: Positions) -> Flags:
+        """Return whether each pair of user and item is a training row.
+
+        Parameters
+        ----------
+        users, items : arrays
+            The distinct ids.
+        user, item : int arrays, shape (n_pairs,)
+            The positions of each pair's ids.
+        """
+        history, place = self.train.history, self.train.find_users(users)[user]
+        assert history is not None, "made from training rows"  # noqa: S101
+        aligned, code = self.train.align(items)
+        assert aligned.history is not None, "as above"  # noqa: S101
+        owner, n_items = (
+            np.repeat(np.arange(len(history.offsets) - 1), np.diff(history.offsets)),
+            len(aligned.items),
+        )
+        keys = owner * n_items + aligned.history.items
+        found: Flags = np.isin(place * n_items + code[item], keys)
+        return found
+
+    def digest(self) -> str:
+        """Return the number of items, and a digest of their training rows and the exponent."""
+        digest = digest_columns(
+            len(self.train.items), self.train.items, np.asarray(self.train.n_rows)
+        )
+        return f"{digest}(gamma={self.gamma:g})"
+
     def with_gamma(self, gamma: float) -> Propensity:
         """Return the propensity of the same items with another exponent."""
         return replace(self, gamma=gamma)
@@ -74,7 +105,7 @@ def read_weights(data: Any) -> tuple[Ids, Floats]:
     """
     if isinstance(data, Propensity):
         data = data.weights
-    if isinstance(data, Mapping) and data:
+    if (isinstance(data, Mapping) and data) or isinstance(data, pd.Series):
         data = pd.Series(data).rename_axis("item")  # or 0, 1, 2 … would be row numbers
     if not (isinstance(data, pd.Series) or is_indexed_table(data)):
         msg = (
@@ -100,3 +131,16 @@ def read_weights(data: Any) -> tuple[Ids, Floats]:
         )
         raise InvalidInputError(msg)
     return items, values
+
+
+def digest_columns(size: int, *columns: NDArray[Any]) -> str:
+    """Return a size and an eight-digit digest of columns of numbers or ids."""
+    total = 0
+    for column in columns:
+        kind, numbers = column.dtype.kind, column
+        if kind == "f" and (column == np.floor(column)).all():
+            numbers = column.astype(np.int64)  # an id of the lists can make all ids floats
+        is_text = kind not in "biuf"
+        data = "\0".join(map(repr, column.tolist())).encode() if is_text else numbers.tobytes()
+        total = crc32(data, total)  # a longer digest would take longer than the metric
+    return f"{size}#{total:08x}"

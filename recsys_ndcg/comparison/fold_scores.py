@@ -23,11 +23,10 @@ if TYPE_CHECKING:
 
 _MAX_MODELS = 4  # columns of models in a table
 _COLD_START = (
-    "Users by their number of training ratings, when they were tested. A user whose number differs "
-    "between folds counts in each of these bins, with the mean of the folds in it. Models have no "
-    "rating of an unknown user. Items by their number of training ratings: the score if only test "
-    "ratings of these items counted, over the users who have some; without an interval, as a user "
-    "counts once for each fold."
+    "Users by their number of training ratings in the fold that tests them; 0 is an unknown user. A "
+    "user with other numbers in other folds counts in each bin, with the mean of the folds in it. "
+    "Items by their number of training ratings: the score if only their labels counted, over the "
+    "users who have such labels. There is no interval, as a user counts once for each fold."
 )
 
 
@@ -145,11 +144,12 @@ class FoldScores:
         total, count = np.zeros((2, n_groups, len(users), len(self.models)))
         for model, parts in enumerate(self.models.values()):
             for part, ratings, group in zip(parts, self.ratings, groups, strict=True):
-                values = getattr(part, of)[:, column]
-                places = make_index(ratings.tested_users).get_indexer(make_index(part.users))
-                cells = group[places], everyone.get_indexer(make_index(part.users)), model
-                total[cells] += np.nan_to_num(values)
-                count[cells] += ~np.isnan(values)
+                ids, values = make_index(part.users), getattr(part, of)[:, column]
+                places = make_index(ratings.tested_users).get_indexer(ids)
+                kept = (places >= 0) & ~np.isnan(values)
+                cells = group[places[kept]], everyone.get_indexer(ids)[kept], model
+                total[cells] += values[kept]
+                count[cells] += 1
         return divide(total, count)
 
     @property

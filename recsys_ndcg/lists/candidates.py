@@ -198,6 +198,9 @@ def add_background(
         lists = lists.add_users(background.users[has_rows])
     users = background.find_users(lists.users)
     if lists.item_ids is None:
+        if background.weights is not None:
+            msg = "weights= are weights by item, but the lists have no item ids. Give the ids."
+            raise InvalidInputError(msg)
         return replace(lists, background=background, background_users=users)
     known, codes = background.align(lists.item_ids)
     moved: dict[str, Any] = {"item": codes[lists.item_codes]}
@@ -211,12 +214,12 @@ def add_background(
         background_users=users,
     )
     if known.weights is not None:
-        _check_weights(lists, known)
+        _check_weights(lists)
     return lists if known.in_catalogue is None else _add_catalogue(lists, known)
 
 
-def _check_weights(lists: GroupedLists, known: Background) -> None:
-    """Raise if labels have two weights or none, or weights were estimated from these labels."""
+def _check_weights(lists: GroupedLists) -> None:
+    """Raise if labels have two weights or none."""
     if "weight" in lists.columns:
         msg = "Give weights= or a column 'weight' of the labels, not both."
         raise InvalidInputError(msg)
@@ -227,19 +230,6 @@ def _check_weights(lists: GroupedLists, known: Background) -> None:
         msg = (
             f"weights= has no weight for the items of {int(is_lacking.sum()) + n_unlisted} "
             f"labels{first}. Give every item one."
-        )
-        raise InvalidInputError(msg)
-    train = None if known.propensity is None else known.propensity.train
-    if train is None:
-        return
-    # of the propensity's own rows, in its own codes
-    probe = add_background(replace(lists, background=None), train)
-    is_label = ~np.isnan(probe.true)
-    if is_label.any() and probe.is_seen[is_label].all():
-        msg = (
-            "The propensity was estimated from rows that include every label of these lists. "
-            "Weights from the test set favour what it happens to hold: give propensity() the "
-            "training rows."
         )
         raise InvalidInputError(msg)
 

@@ -275,10 +275,14 @@ class WeightSummary:
     Parameters
     ----------
     counts : mapping of float to int
-        The number of labels with each weight.
+        The number of relevant labels with each weight.
+    labels, in_propensity : int
+        The number of all labels, and of those among the rows that propensity was estimated from.
     """
 
     counts: Mapping[float, int]
+    labels: int = 0
+    in_propensity: int = 0
 
     @classmethod
     def of(cls, lists: GroupedLists, threshold: float | None) -> WeightSummary | None:
@@ -289,13 +293,34 @@ class WeightSummary:
         true = np.concatenate([lists.true, lists.unlisted_true])
         weights = np.concatenate([lists.weights, lists.unlisted_weights])[true >= least]
         values, counts = np.unique(weights, return_counts=True)
-        return cls(dict(zip(values.tolist(), counts.tolist(), strict=True)))
+        by_weight = dict(zip(values.tolist(), counts.tolist(), strict=True))
+        known, is_label = lists.background, ~np.isnan(true)
+        if known is None or known.propensity is None:
+            return cls(by_weight, int(is_label.sum()))
+        user = np.concatenate([lists.user_of_row, lists.user_of_label])[is_label]
+        item = np.concatenate([lists.columns["item"], lists.unlisted["item"]])[is_label]
+        ids = lists.users, np.asarray(lists.item_ids)
+        found = known.propensity.find_training_rows(ids[0], user, ids[1], item)
+        return cls(by_weight, len(user), int(found.sum()))
 
     def __add__(self, other: WeightSummary) -> WeightSummary:
         """Return the summary of both parts together."""
         counts = Counter(self.counts)
         counts.update(other.counts)
-        return WeightSummary(dict(sorted(counts.items())))
+        return WeightSummary(
+            dict(sorted(counts.items())),
+            self.labels + other.labels,
+            self.in_propensity + other.in_propensity,
+        )
+
+    def objection(self) -> str:
+        """Return why these weights must not be used; "" if they may be."""
+        if not self.labels or self.in_propensity < self.labels:
+            return ""
+        return (
+            "The propensity was estimated from the very labels that it weights, which favours what "
+            "the test set happens to hold. Pass propensity() the training rows."
+        )
 
     @property
     def numbers(self) -> dict[str, float]:

@@ -416,6 +416,15 @@ class GroupedLists(ReadOnlyArrays):
         """Return the lists with columns replaced or added."""
         return replace(self, columns={**self.columns, **columns})
 
+    def look_up_estimates(self, estimated: Floats) -> Self:
+        """Return the lists with the estimates at the positions that are their estimates now."""
+        return self.with_columns(estimated=estimated[self._positions])
+
+    @lazy_property
+    def _positions(self) -> Positions:
+        """The estimates as integers."""
+        return self.estimated.astype(np.int64)
+
     def without_columns(self, *names: str) -> Self:
         """Return the lists without some columns."""
         columns = {name: column for name, column in self.columns.items() if name not in names}

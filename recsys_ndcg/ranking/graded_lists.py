@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from copy import copy
 from typing import TypeVar
 
 import numpy as np
 
 from recsys_ndcg.arrays import Floats, Positions, compute_offsets
 from recsys_ndcg.convention import Convention, compute_relevance
-from recsys_ndcg.lazy import Cache, lazy_property
+from recsys_ndcg.lazy import Cache
 from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.ranking.ordering import sort_descending
 
@@ -63,20 +64,30 @@ class GradedLists:
         """Return a value of these lists that does not depend on their order, computed once."""
         return self._cache.get_or_compute(key, compute)
 
-    @lazy_property
+    def with_lists(self, lists: GroupedLists) -> GradedLists:
+        """Return the same grades for lists that differ only in their estimates."""
+        graded = copy(self)  # with the same cache
+        graded.lists = lists
+        return graded
+
+    @property
     def grades(self) -> Floats:
         """The grade of each row, -inf for unlabelled rows."""
-        return _fill_unlabelled(self.lists)
+        return self._cache.get_or_compute("grades", lambda: _fill_unlabelled(self.lists))
 
-    @lazy_property
+    @property
     def labelled(self) -> Floats:
         """Whether each row has a true value, 0 or 1."""
-        return (~np.isnan(self.lists.true)).astype(np.float64)
+        return self._cache.get_or_compute(
+            "labelled", lambda: (~np.isnan(self.lists.true)).astype(np.float64)
+        )
 
-    @lazy_property
+    @property
     def n_labelled(self) -> Floats:
         """The number of labelled items of each user, in the list or not."""
-        return self.lists.sum_by_user(self.labelled) + self.lists.n_unlisted
+        return self._cache.get_or_compute(
+            "n_labelled", lambda: self.lists.sum_by_user(self.labelled) + self.lists.n_unlisted
+        )
 
     def count_relevant(self, threshold: float | None) -> Floats:
         """Return the number of relevant items of each user, in the list or not."""

@@ -17,9 +17,8 @@ from recsys_ndcg.errors import InvalidInputError, is_number, quote
 from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.metrics import Metric
 from recsys_ndcg.rendering import list_first
-from recsys_ndcg.report.user_groups import BIN_STARTS, UNKNOWN_BIN
+from recsys_ndcg.report.user_groups import BIN_STARTS, UNKNOWN_BIN, name_range
 from recsys_ndcg.scoring import Audit, Measurement, Plan, Scores, Totals, find_metric_name
-from recsys_ndcg.significance import mean_interval
 
 if TYPE_CHECKING:
     from recsys_ndcg.report.report import Report
@@ -39,10 +38,7 @@ def name_counts(counts: Any) -> Any:
     ['0 (unknown)', '2–4', '1']
     """
     codes: Any = np.searchsorted(BIN_STARTS, counts, side="right")
-    names = [
-        f"{first}" if end == first + 1 else f"{first}–{end - 1}"
-        for first, end in pairwise(BIN_STARTS)
-    ]
+    names = [name_range(first, end - 1) for first, end in pairwise(BIN_STARTS)]
     named = pd.Categorical.from_codes(codes, [UNKNOWN_BIN, *names], ordered=True)  # type: ignore[call-overload]
     return named.remove_unused_categories()
 
@@ -53,7 +49,9 @@ def split_by_items(audit: Audit, groups: Any, train: Any) -> pd.DataFrame:
     kept = [place for place, one in enumerate(audit.measurements) if _is_sum_over_labels(one)]
     if not kept:
         raise InvalidInputError(_format_no_sums(whole.names))
-    measurements = [audit.measurements[place] for place in kept]
+    measurements = [_with_weights(audit.measurements[place]) for place in kept]
+    for one in measurements:
+        _check_parts_add_up(one)
     strata = _assign_strata(lists, groups, train)
     tables = {}
     for code, name in enumerate(strata.categories):
@@ -75,11 +73,10 @@ def split_by_items(audit: Audit, groups: Any, train: Any) -> pd.DataFrame:
 
 def _describe_part(part: Totals, alone: Totals) -> pd.DataFrame:
     """Return a row per metric: the part of the mean, its interval, and the score of the stratum."""
-    moments, bounded = part.score_moments, [one.is_bounded for one in part.measurements]
-    ends = mean_interval(moments.count, moments.mean_x, moments.x_length, bounded=bounded)
-    columns = {"part": part.mean, "ci_low": ends[0], "ci_high": ends[1]}
-    columns |= {"score": alone.mean, "users": alone.n_scored}
-    return pd.DataFrame(columns, index=pd.Index(part.names, name="metric"))
+    low, high = part.mean_interval()
+    columns = {"part": part.mean, "ci_low": low, "ci_high": high, "score": alone.mean}
+    table = pd.DataFrame(columns, index=pd.Index(part.names, name="metric"))
+    return table.assign(users=alone.n_scored)
 
 
 def _assign_strata(lists: GroupedLists, groups: Any, train: Any) -> Any:
@@ -89,13 +86,13 @@ def _assign_strata(lists: GroupedLists, groups: Any, train: Any) -> Any:
         raise InvalidInputError(msg)
     if isinstance(groups, str) and groups == "popularity":
         return name_counts(_count_training_rows(lists, train)[1])
-    if not isinstance(groups, Mapping | pd.Series):
+    if not isinstance(groups, Mapping | pd.Series) or not len(groups):
         msg = (
             "Strata of items are 'popularity', or a mapping or Series of items to strata, not "
             f"{quote(groups)}."
         )
         raise InvalidInputError(msg)
-    by_item = pd.Series(groups)
+    by_item = pd.Series(groups).astype(object)
     repeated = by_item.index[by_item.index.duplicated()]
     if len(repeated):
         msg = f"The item {quote(repeated[0])} has two strata. Give it one."
@@ -107,9 +104,14 @@ def _assign_strata(lists: GroupedLists, groups: Any, train: Any) -> Any:
             f"as {quote(lists.item_ids[0])}, the strata {quote(by_item.index[0])}."
         )
         raise InvalidInputError(msg)
-    if stratum.isna().any():
-        stratum = stratum.astype(object).fillna(_OTHER)
-    return pd.Categorical(stratum).remove_unused_categories()
+    is_missing = stratum.isna()
+    if is_missing.any() and (stratum == _OTHER).any():
+        msg = (
+            f"{int(is_missing.sum())} items have no stratum, and would be in 'other', which is the "
+            "name of one of yours. Give these items a stratum, or rename it."
+        )
+        raise InvalidInputError(msg)
+    return pd.Categorical(stratum.mask(is_missing, _OTHER))
 
 
 def _count_training_rows(lists: GroupedLists, train: Any) -> tuple[Background, Floats]:
@@ -134,6 +136,32 @@ def _is_sum_over_labels(one: Measurement) -> bool:
     return is_quotient and metric.takes_weights and (metric.uses_gains or metric.needs_threshold)
 
 
+def _with_weights(one: Measurement) -> Measurement:
+    """Return a measurement of weighted labels.
+
+    Raises
+    ------
+    InvalidInputError
+        It cannot have weights under its convention.
+    """
+    weighted = replace(one, is_weighted=True)
+    InvalidInputError.raise_if(weighted.find_weights_objection())
+    return weighted
+
+
+def _check_parts_add_up(one: Measurement) -> None:
+    """Raise if the parts of strata would not add up to the score."""
+    ties, undefined = one.convention.ties, one.score_if_undefined
+    if ties in ("best", "worst"):
+        reason = f"ties={ties!r} would order tied items of each stratum on their own"
+    elif undefined > 0:
+        reason = f"users with undefined={undefined:g} have a score that is not made of labels"
+    else:
+        return
+    msg = f"The parts of {one} do not add up: {reason}. Evaluate with another choice."
+    raise InvalidInputError(msg)
+
+
 def _format_no_sums(names: Sequence[str]) -> str:
     return (
         f"{', '.join(names)}: not sums over labels, so other weights of labels do not apply. "
@@ -149,8 +177,7 @@ def _measure_weighted(
     weights = [
         factors[part["item"]] * (1.0 if weight is None else weight) for part, weight in columns
     ]
-    plan = Plan(tuple(replace(one, is_weighted=True) for one in measurements))
-    return plan.measure(lists.with_weights(*weights))
+    return Plan(tuple(measurements)).measure(lists.with_weights(*weights))
 
 
 def _count_labels(lists: GroupedLists, inside: Floats, threshold: float | None) -> Floats:
@@ -204,14 +231,22 @@ class Sensitivity:
 
     @property
     def holds(self) -> tuple[float, float]:
-        """The range of gamma around the report's in which the order of models is the same."""
+        """The range of gamma in which the order of models is the same.
+
+        It is around the gamma of the report; if that is outside the range of `means`, or if there
+        is none, at the nearer end of `means`, or its low end.
+        """
         low, high = float(self.means.index[0]), float(self.means.index[-1])
-        here = low if self.gamma is None else self.gamma
+        here = low if self.gamma is None else min(max(self.gamma, low), high)
         at = self.swaps["gamma"].to_numpy(dtype=np.float64)
         return max(at[at <= here], default=low), min(at[at > here], default=high)
 
     def __str__(self) -> str:
         """Return the range in which the order holds, and where models change places."""
+        if len(self.means.columns) == 1:
+            ends = self.means.iloc[[0, -1], 0]
+            (low, first), (high, last) = ends.items()
+            return f"{self.metric} is {first:.4f} at gamma {low:.3g} and {last:.4f} at {high:.3g}."
         low, high = self.holds
         text = f"The order of models in {self.metric} holds for gamma from {low:.3g} to {high:.3g}."
         swaps = [
@@ -226,7 +261,8 @@ def vary_gamma(
     reports: Mapping[str, Report], metric: str | Metric | None, train: Any, ends: Sequence[float]
 ) -> Sensitivity:
     """Return how the means of several reports depend on gamma, as `Report.sensitivity` says."""
-    if len(ends) != 2 or not all(map(is_number, ends)) or not -1 <= ends[0] < ends[1]:
+    is_pair = isinstance(ends, Sequence) and len(ends) == 2 and all(map(is_number, ends))
+    if not is_pair or not -1 <= ends[0] < ends[1]:
         msg = (
             "The ends of gamma must be two numbers of at least -1, the lower one first, such as "
             f"(-1, 3), not {quote(ends)}."
@@ -234,7 +270,10 @@ def vary_gamma(
         raise InvalidInputError(msg)
     first = next(iter(reports.values()))
     name = find_metric_name(metric, first.metrics, "This report", first.metrics_of_users)
-    means = {model: _MeanByGamma(one, name, train) for model, one in reports.items()}
+    for model, one in reports.items():
+        find_metric_name(name, one.metrics, f"The report {quote(model)}")
+    users = _find_common_users(reports, name)
+    means = {model: _MeanByGamma(one, name, train, users) for model, one in reports.items()}
     low, high = map(float, ends)
     grid = np.linspace(low, high, int(np.ceil((high - low) / _GAMMA_STEP)) + 1).tolist()
     table = pd.DataFrame(
@@ -245,6 +284,43 @@ def vary_gamma(
     source = None if known is None else known.propensity
     gamma = None if source is None else source.gamma
     return Sensitivity(name, table, swaps.sort_values("gamma", ignore_index=True), gamma)
+
+
+def _find_common_users(reports: Mapping[str, Report], name: str) -> pd.Index[Any]:
+    """Return the users of all reports.
+
+    Raises
+    ------
+    InvalidInputError
+        There is none, or their labels or the conventions differ.
+    """
+    first, *others = reports.values()
+    users = first.truth.index
+    for one in others:
+        users = users.intersection(one.truth.index, sort=False)
+    if not len(users):
+        msg = "The reports have no user in common. Evaluate the models on the same labels."
+        raise InvalidInputError(msg)
+    for model, one in reports.items():
+        mine, theirs = first.truth[users], one.truth[users]
+        different = users[np.asarray(mine != theirs)]
+        if len(different):
+            msg = (
+                f"The labels of {quote(different[0])} differ between the reports, and those of "
+                f"{len(different) - 1} more of {len(users)} users, in {quote(model)}. Evaluate the "
+                "models on the same labels."
+            )
+            raise InvalidInputError(msg)
+        if _choices(first, name) != _choices(one, name):
+            msg = f"The report {quote(model)} has another convention or threshold of {name}."
+            raise InvalidInputError(msg)
+    return users
+
+
+def _choices(report: Report, name: str) -> Measurement:
+    """Return the measurement of a metric, as if labels had weights."""
+    one = report.audit_data.measurements[report.metrics.index(name)]
+    return replace(one, is_weighted=True)
 
 
 def _find_swaps(
@@ -268,11 +344,13 @@ def _find_swaps(
 class _MeanByGamma:
     """The mean of a metric as a function of gamma."""
 
-    def __init__(self, report: Report, name: str, train: Any) -> None:
+    def __init__(self, report: Report, name: str, train: Any, users: pd.Index[Any]) -> None:
         audit = report.audit_data
-        lists, self._one = get_lists(audit), audit.measurements[report.metrics.index(name)]
-        if not _is_sum_over_labels(self._one):
+        lists, one = get_lists(audit), audit.measurements[report.metrics.index(name)]
+        if not _is_sum_over_labels(one):
             raise InvalidInputError(_format_no_sums([name]))
+        self._one = _with_weights(one)
+        lists = lists.take(np.flatnonzero(np.isin(lists.users, users)))
         if "weight" in lists.columns:
             msg = "Labels have a column 'weight', which has no gamma. Use weights=propensity(...)."
             raise InvalidInputError(msg)

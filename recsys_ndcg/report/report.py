@@ -405,18 +405,15 @@ class Report(Renderable, Mapping[str, float]):
         totals = self.audit_data.totals
         if method == "t":
             check_level("level", level, such_as=0.95)
-            moments, pooled = totals.score_moments, totals.ratio_moments
-            bounded = self.bounded.to_numpy()
-            low, high = mean_interval(
-                moments.count, moments.mean_x, moments.x_length, level, bounded=bounded
-            )
+            pooled = totals.ratio_moments
+            low, high = totals.mean_interval(level)
             ratios: Iterable[Any] = ratio_interval(
                 pooled.count,
                 pooled.ratio,
                 pooled.mean_x,
                 pooled.residual,
                 level,
-                bounded=bounded,
+                bounded=self.bounded.to_numpy(),
                 alike=~scores_vary(pooled.count, pooled.mean_x, pooled.x_length),
             )
         else:
@@ -798,7 +795,9 @@ class Report(Renderable, Mapping[str, float]):
         Raises
         ------
         InvalidInputError
-            The report has no lists, no such metric or no training rows, or an item has two strata.
+            The report has no lists, no such metric or no training rows, an item has two strata, or
+            the parts would not add up: under ``ties="best"`` or ``"worst"``, ``ideal="max"``, or
+            a value of ``undefined`` above 0.
 
         Examples
         --------
@@ -827,7 +826,8 @@ class Report(Renderable, Mapping[str, float]):
         parameter : {'gamma'}
             The exponent of `propensity`, from -1 (all labels weigh the same) on.
         others : mapping of str to Report, optional
-            The reports of other models on the same labels. Users that a report lacks are left out.
+            The reports of other models on the same labels, under any name but ``"this"``. Only
+            users of all reports count.
         metric : str or Metric, optional
             A metric that is a sum over labels; may be left out if there is only one.
         train : table, rows or trainset, optional
@@ -846,7 +846,8 @@ class Report(Renderable, Mapping[str, float]):
         Raises
         ------
         InvalidInputError
-            A report has no lists, no such metric, or labels with a column of weights.
+            A report has no lists, no such metric, another convention or other labels, or labels
+            with a column of weights; or an argument is wrong.
 
         Examples
         --------
@@ -860,6 +861,9 @@ class Report(Renderable, Mapping[str, float]):
         The order of models in ndcg@2 holds for gamma from -1 to 2.35. rare passes this at 2.345.
         """
         check_choice("parameter", parameter, ("gamma",))
+        if "this" in (others or {}):
+            msg = "others: 'this' is the name of this report. Give the other model another name."
+            raise InvalidInputError(msg)
         return vary_gamma({"this": self, **(others or {})}, metric, train, ends)
 
     def rarefaction(

@@ -182,8 +182,13 @@ def _cut_at_quartiles(
     intervals = np.searchsorted(np.unique(cuts), numbers) + 1
     _, codes = np.unique(np.where(numbers == own_group_for, 0, intervals), return_inverse=True)
     spans = pd.Series(numbers).groupby(codes).agg(["min", "max"]).itertuples(index=False)
-    labels = [str(low) if low == high else f"{low}–{high}" for low, high in spans]
+    labels = [name_range(low, high) for low, high in spans]
     return UserGroups(users, np.array(labels, dtype=object)[codes], name, labels)
+
+
+def name_range(low: int, high: int) -> str:
+    """Return the name of whole numbers from low to high, both included."""
+    return f"{low}" if low == high else f"{low}–{high}"
 
 
 def bin_training_counts(counts: Positions) -> tuple[Positions, list[str]]:
@@ -215,7 +220,7 @@ def bin_training_counts(counts: Positions) -> tuple[Positions, list[str]]:
     if size < _FEWEST and len(spans) > 1:
         _, high = spans.pop()
         spans.append((spans.pop()[0], high))
-    labels = [f"{low}" if low == high else f"{low}–{high}" for low, high in spans]
+    labels = [name_range(low, high) for low, high in spans]
     codes = np.searchsorted([low for low, _ in spans], counts, side="right")
     if (counts == 0).any():
         return codes, [UNKNOWN_BIN, *labels]

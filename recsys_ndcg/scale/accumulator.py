@@ -220,7 +220,7 @@ class Accumulator:
             seen = merge_smallest(seen, hashes, self._max_seen)
         facts = self._plan.facts_of(lists)
         grades = facts.all_grades
-        plan = self._resolved or self._plan.with_threshold(grades)
+        plan = self._resolved or self._plan.with_weights(facts).with_threshold(grades)
         # 1 became the threshold as all grades were 0 or 1, which no longer holds
         if self._plan.threshold is None and plan.threshold is not None and not grades.is_binary:
             other = grades.lowest if grades.lowest not in (0, 1) else grades.highest

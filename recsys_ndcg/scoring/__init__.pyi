@@ -1,4 +1,5 @@
 from recsys_ndcg.scoring.audit import Audit as Audit
+from recsys_ndcg.scoring.labelled_groups import LabelledGroups as LabelledGroups
 from recsys_ndcg.scoring.measurement import Measurement as Measurement
 from recsys_ndcg.scoring.plan import Cutoffs as Cutoffs
 from recsys_ndcg.scoring.plan import Metrics as Metrics

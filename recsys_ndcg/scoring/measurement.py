@@ -228,7 +228,7 @@ class Measurement:
         return (
             self._background_objection(facts, lists)
             or self._list_objection(facts, lists)
-            or self._weights_objection()
+            or self.find_weights_objection()
             or self._metric_objection(facts, lists)
         )
 
@@ -297,7 +297,7 @@ class Measurement:
             convention = convention.replace(ties="expected")  # without ties no rule is needed
         return Objections(convention, self.threshold, facts, lists).find_order_objection()
 
-    def _weights_objection(self) -> str:
+    def find_weights_objection(self) -> str:
         """Return why labels with weights cannot be measured; "" if they can."""
         if not (self.is_weighted and self.metric.needs_labels):
             return ""

@@ -61,6 +61,16 @@ class Block:
     lists: GroupedLists
     depth: int | None
     _cache: Cache = field(default_factory=Cache, init=False)
+    _labels: tuple[Block, Floats] | None = field(default=None, init=False)
+
+    def with_estimates(self, estimated: Floats) -> Block:
+        """Return the block with other estimates; what depends on the labels alone is kept.
+
+        The estimates of this block must be positions in `estimated`.
+        """
+        block = Block(self.lists, self.depth)
+        block._labels = self, estimated
+        return block
 
     def score(self, measurements: tuple[Measurement, ...]) -> Scores:
         """Fill a column for each measurement; list counts are those under the first measurement."""
@@ -87,7 +97,7 @@ class Block:
         deviations = np.full((len(self.lists), len(measurements)), np.nan)
         for column, one in enumerate(measurements):
             if not one.no_score_reason:
-                ranking = self._get_ranking(one, self._ranking_key(one))
+                ranking = self.get_ranking(one)
                 deviations[:, column] = one.metric.deviation(ranking)
         return deviations
 
@@ -102,24 +112,20 @@ class Block:
         # candidates that are not drawn yet were shown to nobody
         if one.no_score_reason or not isinstance(metric, OverLists) or self.lists.is_cut_short:
             return None
-        key = self._ranking_key(one)
         return self._cache.get_or_compute(
-            (metric.exposure_key(one.convention), key),
-            lambda: metric.collect(self._get_ranking(one, key)),
+            (metric.exposure_key(one.convention), self._ranking_key(one)),
+            lambda: metric.collect(self.get_ranking(one)),
         )
 
     def _get_fractions(self, one: Measurement) -> tuple[Floats, Floats]:
-        key = self._ranking_key(one)
         return self._cache.get_or_compute(
-            (one.metric, key), lambda: _compute_fractions(one.metric, self._get_ranking(one, key))
+            (one.metric, self._ranking_key(one)),
+            lambda: _compute_fractions(one.metric, self.get_ranking(one)),
         )
 
     def get_ranking(self, one: Measurement) -> Ranking:
         """Return the ranking under a measurement's choices, computed once."""
-        return self._get_ranking(one, self._ranking_key(one))
-
-    def _get_ranking(self, one: Measurement, key: Hashable) -> Ranking:
-        return self._cache.get_or_compute(key, lambda: self._make_ranking(one))
+        return self._cache.get_or_compute(self._ranking_key(one), lambda: self._make_ranking(one))
 
     def _make_ranking(self, one: Measurement) -> Ranking:
         graded, sorted_lists = self._get_graded(one), self._get_sorted(one)
@@ -156,13 +162,16 @@ class Block:
         # sorted grades no longer belong to items, or to weights
         sort_grades = one.all_tied and not one.metric.needs and self.lists.weights is None
         key = ("graded", *rows_key, tolerance, unlisted, one.unlabelled_as, sort_grades)
-        return self._cache.get_or_compute(
-            key,
-            lambda: GradedLists(
-                prepare_lists(self.lists, one.convention, unlabelled_as=one.unlabelled_as),
-                sort_grades=sort_grades,
-            ),
-        )
+
+        def grade() -> GradedLists:
+            if self._labels is not None:
+                block, estimated = self._labels
+                graded = block._get_graded(one)  # noqa: SLF001 - of the same class
+                return graded.with_lists(graded.lists.look_up_estimates(estimated))
+            lists = prepare_lists(self.lists, one.convention, unlabelled_as=one.unlabelled_as)
+            return GradedLists(lists, sort_grades=sort_grades)
+
+        return self._cache.get_or_compute(key, grade)
 
     def _rows_key(self, one: Measurement) -> tuple[str, bool]:
         """Return `Measurement.rows_key` without choices that do not matter for this data."""

@@ -257,7 +257,7 @@ class Plan:
         InvalidInputError
             A measurement cannot be computed; the message says why and what to do.
         """
-        plan = self._with_weights(facts).with_threshold(facts.all_grades)
+        plan = self.with_weights(facts).with_threshold(facts.all_grades)
         of_labels = [str(one) for one in plan.measurements if one.metric.needs_labels]
         InvalidInputError.raise_if(_find_mistake(facts, of_labels[0]) if of_labels else "")
         plan.check(facts, lists)
@@ -333,11 +333,11 @@ class Plan:
 
     def with_reasons_for_no_score(self, facts: Facts) -> Plan:
         """Return the plan; measurements that cannot be computed have a `no_score_reason`."""
-        return self._with_weights(facts).map_measurements(
+        return self.with_weights(facts).map_measurements(
             lambda one: replace(one, no_score_reason=one.no_score_reason or one.objection(facts))
         )
 
-    def _with_weights(self, facts: Facts) -> Plan:
+    def with_weights(self, facts: Facts) -> Plan:
         """Return the plan with measurements that know whether labels have weights."""
         if facts.weights is None:
             return self
@@ -524,4 +524,6 @@ def _find_mistake(facts: Facts, metric: str) -> str:
             "users), so every order scores the same. If they come from Surprise's "
             f"build_anti_testset(), which fills in the mean, give the real ratings{advice}"
         )
+    if facts.weights is not None:
+        return facts.weights.objection()
     return ""

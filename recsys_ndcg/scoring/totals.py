@@ -23,6 +23,7 @@ from recsys_ndcg.scoring.scores import (
     adjust_for_chance,
     nearly_equal,
 )
+from recsys_ndcg.significance import mean_interval
 
 #: More roles whose means are kept: extreme orders of ties; the labelled share, and scores if
 #: unlabelled items were irrelevant or of the top grade.
@@ -281,6 +282,15 @@ class Totals(MetricColumns):
         empty = np.full(len(self.measurements), np.nan)
         means = self.roles[role].mean if role in self.roles else empty
         return np.where(self.is_over_lists, self._values_over_lists(role), means)
+
+    def mean_interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
+        """Return the ends of Student's interval for each mean; never outside [0, 1] if bounded."""
+        moments = self.score_moments
+        bounded = np.array([one.is_bounded for one in self.measurements], dtype=bool)
+        low, high = mean_interval(
+            moments.count, moments.mean_x, moments.x_length, level, bounded=bounded
+        )
+        return low, high
 
     @lazy_property
     def is_over_lists(self) -> Flags:

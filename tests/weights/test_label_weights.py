@@ -310,12 +310,58 @@ def test_wrong_weights_are_rejected() -> None:
 
 
 def test_weights_from_the_test_set_are_refused() -> None:
-    """If all labels are among the rows that the propensity was estimated from."""
+    """If all labels are among the rows that the propensity was estimated from, in all batches."""
     table, how = make_lists()
-    with rejects("includ. every label of these lists.*training rows"):
+    with rejects("estimated from the very labels.*training rows"):
         rn.evaluate(table, weights=rn.propensity(table, gamma=1), **how)
+    batches = [rows for _, rows in table.groupby("user")]
+    for source, is_refused in ((table, True), (batches[0], False)):
+        total = rn.Accumulator(weights=rn.propensity(source, gamma=1), **how)
+        for rows in batches:
+            total.update(rows["user"], rows["estimated"], rows["true"], items=rows["item"])
+        if is_refused:
+            with rejects("estimated from the very labels"):
+                total.report()
+        else:
+            assert total.report().label_weights is not None
     some = rn.propensity(table[table["user"] > 0], gamma=1)
     assert len(rn.evaluate(table, weights=some, **how).mean) == len(how["metrics"])
+
+
+def test_weights_in_batches_are_weights() -> None:
+    """The report equals that of all rows, with intervals that can exceed 1, also of groups."""
+    table, how = make_lists()
+    weights = {item: 1.0 + 9 * item for item in table["item"].unique()}
+    whole = rn.evaluate(table, weights=weights, **how)
+    total = rn.Accumulator(weights=weights, per_user=True, **how)
+    for _, rows in table.groupby("user"):
+        total.update(rows["user"], rows["estimated"], rows["true"], items=rows["item"])
+    assert whole.summary["ci_high"].max() > 1
+    pd.testing.assert_frame_equal(total.report().summary, whole.summary)
+    rr = rn.Accumulator("rr", weights=weights, threshold=4)
+    with rejects("rr has no weighted form"):
+        rr.update(table["user"], table["estimated"], table["true"], items=table["item"])
+
+
+def test_the_digest_of_a_propensity_is_of_its_rows() -> None:
+    """Other test labels, with more items, do not change it; other rows do."""
+    table, how = make_lists()
+    digests = []
+    for labels, train in ((table, TRAIN), (table.assign(item=90), TRAIN), (table, TRAIN[:-1])):
+        rows = labels.drop_duplicates(["user", "item"])
+        report = rn.evaluate(rows, weights=rn.propensity(train, gamma=1), **how)
+        text = str(report.signatures["recall@3"])
+        digests.append(next(part for part in text.split("|") if part.startswith("weights:")))
+    assert digests[0] == digests[1] != digests[2]
+
+
+def test_weights_by_item_need_items() -> None:
+    """With what to give; a Series by row number is by item, too."""
+    with rejects("the lists have no item ids"):
+        rn.evaluate({"ann": [(1, 2), (2, 3)]}, weights={"a": 1.0})
+    labels = {"labels": {"ann": [0, 1]}, "results": {"ann": [0, 2]}}
+    report = rn.evaluate(labels, metrics="recall@1", weights=pd.Series([3.0, 1.0]))
+    assert report.mean["recall@1"] == 0.75
 
 
 @pytest.mark.parametrize("metric", ["rr", "ap@3", "hit@3", "f1@3", "auc"])

@@ -90,6 +90,19 @@ def test_strata_that_cannot_be_found_are_rejected(tmp_path: Path) -> None:
         rn.evaluate(draw_rows(0), metrics=["rr", "rmse"], threshold=3).by_items(train=TRAIN)
     with rejects("need to know the items"):
         rn.evaluate({"ann": [(1, 2)]}, **HOW).by_items(train=TRAIN)
+    with rejects("mapping or Series of items to strata, not {}"):
+        report.by_items({})
+    with rejects("7 items have no stratum, and would be in 'other', which is the name of one"):
+        report.by_items({1: "other"})
+    for choice in (rn.Convention(ties="best"), rn.Convention(undefined=1.0)):
+        with rejects("parts of recall@2 do not add up"):
+            rn.evaluate(
+                draw_rows(0), metrics=["recall@2"], threshold=3, convention=choice
+            ).by_items({1: 1})
+    with rejects("ideal='max' has no weighted form"):
+        rn.evaluate(
+            draw_rows(0), metrics=["ndcg@2"], convention=rn.Convention(ideal="max", max_grade=5)
+        ).by_items({1: 1})
     report.save(tmp_path / "saved.json")
     with rejects("This report has no lists"):
         rn.Report.load(tmp_path / "saved.json").by_items(train=TRAIN)
@@ -146,7 +159,7 @@ def test_sensitivity_of_other_things_is_rejected() -> None:
     popular, rare = compare_popular_and_rare()
     with rejects("parameter must be one of 'gamma', not 'beta'"):
         popular.sensitivity("beta")
-    for ends in ((1, 1), (-2, 1), (0,), (0, "1")):
+    for ends in ((1, 1), (-2, 1), (0,), (0, "1"), None):
         with rejects("ends of gamma must be two numbers"):
             popular.sensitivity("gamma", {"rare": rare}, ends=ends)
     report = rn.evaluate(draw_rows(0).assign(weight=1), metrics=["ndcg@2"])
@@ -154,3 +167,47 @@ def test_sensitivity_of_other_things_is_rejected() -> None:
         report.sensitivity("gamma", train=TRAIN)
     with rejects("rr: not sums over labels"):
         rn.evaluate(draw_rows(0), metrics=["rr"], threshold=3).sensitivity(train=TRAIN)
+    other = rn.evaluate(draw_rows(0), metrics=["rr"], threshold=3)
+    with rejects("The report 'x' has no metric 'ndcg@2'"):
+        popular.sensitivity("gamma", {"x": other})
+    with rejects("labels of 0 differ between the reports, and those of 29 more of 30"):
+        popular.sensitivity("gamma", {"x": rn.evaluate(draw_rows(0), metrics=["ndcg@2"])})
+    with rejects("'this' is the name of this report"):
+        popular.sensitivity("gamma", {"this": rare})
+    labels, results = {0: [1, 2], 1: [2]}, {0: [1, 3], 1: [2]}
+    linear, exponential = (
+        rn.evaluate(
+            {"labels": labels, "results": results},
+            metrics=["ndcg@2"],
+            convention=rn.Convention(gain=name),
+        )
+        for name in ("linear", "exponential")
+    )
+    with rejects("'x' has another convention or threshold of ndcg@2"):
+        linear.sensitivity("gamma", {"x": exponential}, train=TRAIN)
+
+
+def test_sensitivity_counts_users_of_all_reports() -> None:
+    """Of one model alone it says the ends; a gamma outside the range is at its end."""
+    popular, rare = compare_popular_and_rare()
+    both = popular.sensitivity("gamma", {"rare": rare})
+    labels = draw_rows(1).assign(true=1).groupby("user").head(3)[["user", "item", "true"]]
+    scored = draw_rows(1).assign(estimated=lambda rows: -rows["item"])
+    few = rn.evaluate(
+        {
+            "labels": labels[labels["user"] < 9],
+            "results": scored[scored["user"] < 9][["user", "item", "estimated"]],
+        },
+        metrics=["ndcg@2"],
+        weights=rn.propensity(TRAIN, gamma=0),
+    )
+    some = popular.sensitivity("gamma", {"rare": few})
+    users = popular.per_user.index[:9]
+    assert some.means.loc[0.0, "this"] == pytest.approx(
+        popular.per_user.loc[users, "ndcg@2"].mean()
+    )
+    assert some.means.loc[0.0, "rare"] == pytest.approx(few.mean["ndcg@2"])
+    assert str(popular.sensitivity()).startswith("ndcg@2 is 0.")
+    assert both.holds[0] <= 0 <= both.holds[1]
+    outside = popular.sensitivity("gamma", {"rare": rare}, ends=(1, 5))
+    assert outside.holds[0] == 1

@@ -1,0 +1,1 @@
+"""Metrics for other libraries, each tested by training with it."""
