@@ -421,14 +421,19 @@ def _find_runs_remarks(
 
 def _find_split_remarks(comparison: Comparison) -> Iterator[str]:
     """Yield a remark on the errors, and one on the warnings, that the checks of folds found."""
-    checks = comparison.split_checks
-    for verdict in () if checks is None else ("error", "warning"):
+    checks: Any = comparison.split_checks
+    if checks is None:
+        return
+    *fold, _ = checks.index.names
+    for verdict in ("error", "warning"):
         bad = checks[checks["verdict"] == verdict]
-        folds, names = bad.index.droplevel("check").nunique(), bad.index.unique("check")
-        if folds:
-            every = checks.index.droplevel("check").nunique()
-            some = f"in {folds} of {format_count(every, 'fold')}"
-            yield f"check_split finds {verdict}s {some}: {join_names(names)} (split_checks)."
+        if len(bad):
+            some, every = (one.groupby(level=fold).ngroups for one in (bad, checks))
+            names = join_names(bad.index.unique("check"))
+            yield (
+                f"check_split finds {verdict}s in {some} of {format_count(every, 'fold')}: {names} "
+                "(split_checks)."
+            )
 
 
 def _find_test_remarks(
