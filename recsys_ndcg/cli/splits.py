@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import typer
-
-from recsys_ndcg.cli.options import argument, option, parse_pairs
+from recsys_ndcg.cli.comparison import exit_if_failed
+from recsys_ndcg.cli.options import REQUIRED, argument, option, parse_pairs
 from recsys_ndcg.cli.output import OutputOptions, PageOptions
 from recsys_ndcg.cli.sources import check_files_exist
-
-_FAILED = 1
 
 
 def check_split(  # noqa: PLR0913 - one parameter per option
     *,
     train: Path = argument(
-        "Training rows: user, item and, if known, rating and timestamp.", "TRAIN"
+        "Training rows: user, item and, if known, rating and timestamp.", "TRAIN", REQUIRED
     ),
-    test: Path = argument("Test rows.", "TEST"),
+    test: Path = argument("Test rows.", "TEST", REQUIRED),
     validation: Path | None = option("Validation rows, on which parameters are chosen."),
     lists: Path | None = option(
         "Recommendations or candidates: user, item, and rank or estimated."
@@ -39,12 +36,14 @@ def check_split(  # noqa: PLR0913 - one parameter per option
     page: PageOptions,
     output: OutputOptions,
 ) -> None:
-    """Check a split before a model is trained: leaks, time, unknown users and items, shifts.
+    """Check a split before a model is trained.
+
+    Shows leaks, times, unknown users and items, shifts, and what the split can tell apart.
 
     Examples
     --------
     recsys-ndcg check-split train.csv test.csv --threshold 4
-    recsys-ndcg check-split train.csv test.csv --lists top10.csv --fail-on warning
+    recsys-ndcg check-split train.csv test.csv --lists top10.csv --fail-on error
     """
     from recsys_ndcg.errors import check_choice
     from recsys_ndcg.split_checks import VERDICTS
@@ -66,5 +65,5 @@ def check_split(  # noqa: PLR0913 - one parameter per option
     if not page.write(found):
         values = found.to_dict() if output.form == "json" else found.checks.reset_index()
         output.show(found.document(), values)
-    if fail_on is not None and VERDICTS.index(found.verdict) <= VERDICTS.index(fail_on):
-        raise typer.Exit(_FAILED)
+    if fail_on is not None:
+        exit_if_failed([found.gate(fail_on)], quiet=output.quiet)

@@ -304,6 +304,7 @@ def write_remarks(comparison: Comparison) -> list[str]:
         *_find_user_remarks(comparison, by_metric),
         *_find_equal_scores(comparison),
         *_find_runs_remarks(comparison, by_metric),
+        *_find_split_remarks(comparison),
         *_find_search_remarks(comparison),
         *_find_test_remarks(comparison, by_metric),
         *_find_order_remarks(by_metric),
@@ -416,6 +417,23 @@ def _find_runs_remarks(
             f"{trained}: better and worse are about the models as trained, and another seed or "
             "training sample may change the result."
         )
+
+
+def _find_split_remarks(comparison: Comparison) -> Iterator[str]:
+    """Yield a remark on the errors, and one on the warnings, that the checks of folds found."""
+    checks: Any = comparison.split_checks
+    if checks is None:
+        return
+    *fold, _ = checks.index.names
+    for verdict in ("error", "warning"):
+        bad = checks[checks["verdict"] == verdict]
+        if len(bad):
+            some, every = (one.groupby(level=fold).ngroups for one in (bad, checks))
+            names = join_names(bad.index.unique("check"))
+            yield (
+                f"check_split finds {verdict}s in {some} of {format_count(every, 'fold')}: {names} "
+                "(split_checks)."
+            )
 
 
 def _find_test_remarks(

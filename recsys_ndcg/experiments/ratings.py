@@ -19,8 +19,8 @@ from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.experiments.fingerprints import describe_value, fingerprint
 from recsys_ndcg.experiments.functions import RatingColumns
 from recsys_ndcg.files import convert_read_errors, is_file_source, to_arrow_column
-from recsys_ndcg.folds import get_ratings, parse_time
-from recsys_ndcg.input import Rows, Table, read_ratings
+from recsys_ndcg.folds import get_ratings
+from recsys_ndcg.input import Rows, Table, read_ratings, to_times
 
 _TIME = "timestamp"
 
@@ -119,11 +119,12 @@ def build_dataset(
             raise InvalidInputError(msg)
         _get_all_ratings(data)
         return data
-    table = read_ratings(data) if is_file_source(data) else data
     if not isinstance(columns, Mapping | None):
         msg = f"columns must map our names to yours, {{'rating': 'stars'}}, not {quote(columns)}."
         raise InvalidInputError(msg)
-    rows, others = _read_rows(table, dict(columns or {}))
+    is_file = is_file_source(data)
+    table = read_ratings(data, columns) if is_file else data
+    rows, others = _read_rows(table, {} if is_file else dict(columns or {}))
     rated = [rating for _, _, rating, _ in rows]
     if not rows:
         msg = "There are no ratings: the table is empty."
@@ -167,10 +168,11 @@ def _read_rows(
             )
             raise InvalidInputError(msg)
     timed = time if time is not None else _TIME if _TIME in names else None
-    table = Table(data, columns | ({} if timed is None else {"estimated": timed}))
     ratings = table.read_numbers("true")
     Rows.check_finite(ratings, "rating", "leave these rows out, or correct them")
-    times = [None] * len(ratings) if timed is None else _read_times(table)
+    times = [None] * len(ratings)
+    if timed is not None:
+        times = to_times(table.read_column(timed), _TIME).tolist()
     user, item = (table.read_ids(name).tolist() for name in ("user", "item"))
     others = {_TIME if name == timed else name: table.read_column(name) for name in names}
     used = table.use_columns()
@@ -178,20 +180,6 @@ def _read_rows(
     kept = {name: values for name, values in others.items() if name not in reserved}
     rows = list(zip(user, item, ratings.tolist(), times, strict=True))
     return rows, pd.DataFrame(kept, index=range(len(rows)))
-
-
-def _read_times(table: Table) -> list[float]:
-    """Return times as numbers; dates become seconds since 1970."""
-    try:
-        return list(table.read_numbers("estimated").tolist())
-    except InvalidInputError as error:
-        times = table.read_ids("estimated")
-        try:
-            if times.dtype.kind == "M":
-                times = times.astype("datetime64[us]").astype(object)
-            return list(map(parse_time, times))
-        except InvalidInputError:
-            raise error from None
 
 
 def describe_ratings(data: Any) -> dict[str, Any]:

@@ -12,14 +12,13 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
-from recsys_ndcg.arrays import Floats, Ids
+from recsys_ndcg.arrays import Floats
 from recsys_ndcg.background import Background
 from recsys_ndcg.catalogue import Leak, Ratings, Training
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, quote, warn
 from recsys_ndcg.folds.splits import UserKFold, get_ratings, read_times
-from recsys_ndcg.input import Rows, to_column, to_floats
+from recsys_ndcg.input import EncodedIds, Rows, to_column, to_floats
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.lists import Facts, RankedLists, group_rows
 from recsys_ndcg.split_checks import Part, SplitReport, check_parts
@@ -196,30 +195,32 @@ class CheckedSplits:
     def _report_split(self, training: Training, testset: list[Any]) -> SplitReport:
         """Check a split as `check_split` does, but for what needs lists or takes long."""
         ratings = training.ratings
+        codes = ((training.users, ratings.rows), (training.items, ratings.codes))
+        user, item = (EncodedIds(known, each.astype(np.int32)) for known, each in codes)
         users, items = (to_column(list(map(itemgetter(side), testset)), "id") for side in (0, 1))
-        user, item = training.users[ratings.rows], training.items[ratings.codes]
-        train = Part(user, item, ratings.values, self._find_times(user, item))
         tested = to_floats([row[2] for row in testset], "rating")
-        test = Part(users, items, tested, self._find_times(users, items))
+        train = Part(user, item, ratings.values)
+        try:
+            test = Part.of(users, items, tested)
+        except InvalidInputError as error:  # Surprise can train on it nevertheless
+            return SplitReport((), {"all checks": f"ids that can be compared ({error})"})
+        train, test = (replace(one, time=self._find_times(one)) for one in (train, test))
         return check_parts([train], {"test": test}, is_quick=True)
 
-    def _find_times(self, user: Ids, item: Ids) -> Floats | None:
-        """Return the times of pairs of user and item; None if ratings have none."""
-        if self._times is None:
+    def _find_times(self, part: Part) -> Floats | None:
+        """Return the times of the rows of a split; None if ratings have none."""
+        if self._timed is None:
             return None
-        wanted = pd.MultiIndex.from_arrays([user, item])
-        place = self._times.index.get_indexer(wanted)
-        return np.append(self._times.to_numpy(), np.nan)[place]
+        return np.append(np.asarray(self._timed.time), np.nan)[self._timed.find_rows(part)]
 
     @lazy_property
-    def _times(self) -> pd.Series[float] | None:
-        """The times by user and item, if all ratings have one."""
+    def _timed(self) -> Part | None:
+        """All ratings, if each has a time."""
         with suppress(InvalidInputError):  # folds in files, or no times
             rows = get_ratings(self.data)
             times = np.asarray(read_times(rows), dtype=np.float64)
-            ids = ([row[side] for row in rows] for side in (0, 1))
-            known = pd.Series(times, pd.MultiIndex.from_arrays([*ids]))
-            return known[~known.index.duplicated()]
+            users, items = (to_column([row[side] for row in rows], "id") for side in (0, 1))
+            return Part.of(users, items, time=times)
         return None
 
     def warn_of_leaks(self) -> None:

@@ -3,7 +3,9 @@ from recsys_ndcg.input.dispatch import read_file as read_file
 from recsys_ndcg.input.dispatch import read_ratings as read_ratings
 from recsys_ndcg.input.dispatch import read_rows as read_rows
 from recsys_ndcg.input.file_kinds import FileKind as FileKind
+from recsys_ndcg.input.frames import RATING_COLUMNS as RATING_COLUMNS
 from recsys_ndcg.input.frames import Table as Table
+from recsys_ndcg.input.frames import match_rating_columns as match_rating_columns
 from recsys_ndcg.input.ids import EncodedIds as EncodedIds
 from recsys_ndcg.input.ids import check_id_types as check_id_types
 from recsys_ndcg.input.ids import encode_ids as encode_ids
@@ -18,5 +20,7 @@ from recsys_ndcg.input.python_objects import parse_list as parse_list
 from recsys_ndcg.input.rows import Rows as Rows
 from recsys_ndcg.input.rows import to_column as to_column
 from recsys_ndcg.input.rows import to_floats as to_floats
+from recsys_ndcg.input.rows import to_ids as to_ids
+from recsys_ndcg.input.rows import to_times as to_times
 from recsys_ndcg.input.text_format import TextFormat as TextFormat
 from recsys_ndcg.input.text_tables import parse_number as parse_number

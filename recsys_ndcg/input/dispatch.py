@@ -13,12 +13,18 @@ import pandas as pd
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.files import Content, FileSource, is_file_source
 from recsys_ndcg.input.file_kinds import KINDS, FileKind, find_kind
-from recsys_ndcg.input.frames import Table, format_columns, match_columns
+from recsys_ndcg.input.frames import (
+    RATING_COLUMNS,
+    Table,
+    format_columns,
+    match_columns,
+    match_rating_columns,
+)
 from recsys_ndcg.input.ids import EncodedIds, make_index
 from recsys_ndcg.input.pickles import is_pickle, read_pickle
 from recsys_ndcg.input.plain_text import parse_text
 from recsys_ndcg.input.python_objects import read_objects, read_predictions
-from recsys_ndcg.input.rows import Rows, to_column, to_floats
+from recsys_ndcg.input.rows import Rows, to_column, to_floats, to_times
 from recsys_ndcg.input.text_format import TextFormat, get_first_line
 from recsys_ndcg.input.text_tables import ColumnChoice, JsonLines, is_json, parse_number, read_trec
 
@@ -134,16 +140,30 @@ def check_not_binary(content: Content) -> None:
 
 #: The order of columns without a header, if it differs from predictions.
 _COLUMN_ORDERS = {"labels": ("user", "item", "true"), "results": ("user", "item", "estimated")}
-_RATINGS_COLUMNS = ("user", "item", "rating", "timestamp")
 
 
-def read_ratings(path: FileSource) -> pd.DataFrame:
-    """Read ``user, item, rating[, timestamp]``, with or without a header, CSV or with ``::``.
+def read_ratings(
+    path: FileSource, columns: Mapping[str, Any] | None = None, *, needs_rating: bool = True
+) -> pd.DataFrame:
+    """Read the ratings in a text file, with or without a header, CSV or with ``::``.
+
+    Columns are found by their names in the header. Without a header, or if a name is not
+    recognised, they are in the order user, item, rating, timestamp.
+
+    Parameters
+    ----------
+    path : path, or stream of bytes
+        The file.
+    columns : mapping, optional
+        The file's names of the columns, if they are given.
+    needs_rating : bool
+        Whether a file without ratings, or a row without one, is an error.
 
     Returns
     -------
     pandas.DataFrame
-        Columns user, item (as written), rating and, if the file has it, timestamp.
+        Columns user, item (as written) and, if the file has them, rating and timestamp; dates are
+        seconds since 1970. ``attrs["columns"]`` maps our names to those of the header.
 
     Raises
     ------
@@ -151,29 +171,55 @@ def read_ratings(path: FileSource) -> pd.DataFrame:
         The file cannot be read or parsed; the message has the line.
     """
     content = Content.of(path)
+    text = TextFormat().decode(content)
+    text_format = _detect_ratings_format(text)
+
+    needed = RATING_COLUMNS[: 2 + needs_rating]
+
+    named: dict[str, str] = {}
 
     def choose(names: Sequence[str]) -> ColumnChoice:
-        if len(names) not in (3, 4):
-            form = "user, item, rating[, timestamp]"
+        found = match_rating_columns(names, columns)
+        if len(names) <= len(RATING_COLUMNS):
+            for ours, theirs in zip(RATING_COLUMNS, names, strict=False):
+                if theirs not in found.values():
+                    found.setdefault(ours, theirs)
+        if text_format.heading and len(names) > len(RATING_COLUMNS):
+            found = match_rating_columns(names, columns, needed)
+        elif not {*needed} <= found.keys():
+            form = f"{', '.join(needed)}[, {', '.join(RATING_COLUMNS[len(needed) :])}]"
             msg = f"{content.name}: {len(names)} columns; ratings are {form}."
             raise InvalidInputError(msg)
-        columns = _RATINGS_COLUMNS[: len(names)]
-        return ColumnChoice([*columns], ["user", "item"], dict.fromkeys(columns[2:], False))
+        named.update(found if text_format.heading else {})
+        ours_of = {theirs: ours for ours, theirs in found.items()}
+        ids = [one for one in RATING_COLUMNS if one in found and one != "rating"]
+        numbers = {"rating": not needs_rating} if "rating" in found else {}
+        return ColumnChoice([ours_of.get(name, f"{name} ") for name in names], ids, numbers)
 
-    text = TextFormat().decode(content)
-    table = parse_text(content, text, _detect_ratings_format(text), choose)
-    columns = {
-        name: make_index(column.values) if isinstance(column, EncodedIds) else column
-        for name, column in table.items()
-    }
-    return pd.DataFrame(columns)
+    table = parse_text(content, text, text_format, choose)
+    read = {name: table[name] for name in RATING_COLUMNS if name in table}
+    if "timestamp" in read:
+        read["timestamp"] = to_times(read["timestamp"], "timestamp")
+    frame = pd.DataFrame(
+        {
+            name: make_index(column.values) if isinstance(column, EncodedIds) else column
+            for name, column in read.items()
+        }
+    )
+    frame.attrs["columns"] = named
+    return frame
 
 
 def _detect_ratings_format(text: str) -> TextFormat:
-    """Return the format of ratings; there is a header if the third field is not a number."""
+    """Return the format of ratings.
+
+    There is a header if the third field is not a number, or the fields name user and item.
+    """
     text_format = TextFormat("::" if "::" in get_first_line(text) else None)
-    third = "".join(text_format.split_first_line(text)[2:3]).strip()
-    return replace(text_format, heading=third != "" and np.isnan(parse_number(third)))
+    fields = [one.strip() for one in text_format.split_first_line(text)]
+    is_word = "".join(fields[2:3]) != "" and np.isnan(parse_number(fields[2]))
+    is_named = {"user", "item"} <= match_columns(fields).keys()
+    return replace(text_format, heading=is_word or is_named)
 
 
 def read_rows(
@@ -253,7 +299,7 @@ def _read_background_rows(data: Any, table: str) -> Rows:
             "train",
         )
     if _is_table(data, None) and not hasattr(data, "tocoo"):
-        return _open_table(data, None, None, _RATINGS_COLUMNS).read_rows("train")
+        return _open_table(data, None, None, RATING_COLUMNS).read_rows("train")
     return read_rows(data, table="labels")
 
 

@@ -19,10 +19,11 @@ from recsys_ndcg.input.rows import Rows, to_column, to_floats, to_ids
 from recsys_ndcg.parallel import map_in_threads
 
 #: Normalised names of times and row numbers, which are neither grades nor scores.
-_TIMES_AND_ROW_NUMBERS = (
-    "unnamed index timestamp time datetime date day ts unixtime unixtimestamp unixreviewtime "
-    "reviewtime eventtime createdat updatedat playedat"
+_TIMES = (
+    "timestamp time datetime date ts unixtime unixtimestamp unixreviewtime reviewtime eventtime "
+    "createdat updatedat playedat"
 )
+_TIMES_AND_ROW_NUMBERS = f"{_TIMES} day unnamed index"
 #: Words in the names of columns that may hold grades, and last words of other names.
 _GRADE_WORD = re.compile(
     "(amount|bought|buy|click|clicked|cnt|confidence|count|duration|dwell|engagement|favou?rite|"
@@ -79,6 +80,70 @@ def match_columns(
         grades = matches.get("true", []) + matches.pop("weight", [])
         matches |= {"true": grades} if grades else {}
     return matches
+
+
+#: Our names of the columns of ratings, in the order of files without a header.
+RATING_COLUMNS = ("user", "item", "rating", "timestamp")
+
+
+def match_rating_columns(
+    names: Iterable[Any], columns: Mapping[str, Any] | None = None, needed: Iterable[str] = ()
+) -> dict[str, Any]:
+    """Return the columns of a table of ratings, as far as it has them.
+
+    Parameters
+    ----------
+    names : iterable
+        The table's column names.
+    columns : mapping, optional
+        The table's names of ``user``, ``item``, ``rating`` and ``timestamp``, if they are given.
+    needed : iterable of str
+        Those of ours that must be there.
+
+    Raises
+    ------
+    InvalidInputError
+        The mapping is wrong, a column is missing, or several columns may be meant.
+
+    Examples
+    --------
+    >>> match_rating_columns(["date", "movieId", "userId", "rating"])
+    {'user': 'userId', 'item': 'movieId', 'rating': 'rating', 'timestamp': 'date'}
+    """
+    if not isinstance(columns, Mapping | None):
+        msg = f"columns must map our names to yours, {{'rating': 'stars'}}, not {quote(columns)}."
+        raise InvalidInputError(msg)
+    names, given = list(names), dict(columns or {})
+    for ours, theirs in given.items():
+        if ours not in RATING_COLUMNS:
+            msg = f"columns: {ours!r} is none of {', '.join(RATING_COLUMNS)}."
+            raise InvalidInputError(msg)
+        if theirs not in names:
+            msg = f"There is no column {theirs!r}; the columns are {format_columns(names)}."
+            raise InvalidInputError(msg)
+    free = [name for name in names if name not in given.values()]
+    times = [name for name in free if isinstance(name, str) and _normalise(name) in _TIMES.split()]
+    matches = {"rating": [], "timestamp": times, **match_columns(free)}
+    matches["rating"] = ["rating"] if "rating" in free else matches.pop("true", [])
+    matches["timestamp"] = ["timestamp"] if "timestamp" in times else times
+    found: dict[str, Any] = {}
+    for ours in RATING_COLUMNS:
+        candidates = [given[ours]] if ours in given else matches.get(ours, [])
+        if len(candidates) > 1:
+            msg = (
+                f"{' and '.join(map(repr, candidates))} could each be the {ours}. Pass its name: "
+                f"columns={{{ours!r}: '...'}}."
+            )
+            raise InvalidInputError(msg)
+        found.update(zip([ours], candidates, strict=False))
+    for ours in needed:
+        if ours not in found:
+            msg = (
+                f"There is no column {ours!r}; the columns are {format_columns(names)}. Pass its "
+                f"name: columns={{{ours!r}: '...'}}."
+            )
+            raise InvalidInputError(msg)
+    return found
 
 
 def format_columns(names: Iterable[Any]) -> str:

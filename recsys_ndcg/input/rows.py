@@ -20,6 +20,7 @@ from recsys_ndcg.input.ids import (
     encode_text,
     encode_together,
     encode_unless_integers,
+    factorize_ids,
     raise_for_rows,
 )
 from recsys_ndcg.parallel import map_in_threads
@@ -403,6 +404,52 @@ def to_floats(values: Iterable[Any], column: str) -> Floats:
     except (TypeError, ValueError, OverflowError):
         check_numeric(array, column)
         raise
+
+
+def to_times(values: Any, column: str) -> Floats:
+    """Return times as numbers, NaN for a missing one; dates become seconds since 1970.
+
+    Dates without a time zone are UTC. Texts are numbers if all of them are, or dates.
+
+    Raises
+    ------
+    InvalidInputError
+        A value is no time; the message has its row.
+
+    Examples
+    --------
+    >>> to_times(["1970-01-02", None, "1970-01-01T02:00+02:00"], "timestamp")
+    array([86400.,    nan,     0.])
+    """
+    ids: Any
+    codes: NDArray[Any]
+    if isinstance(values, EncodedIds):
+        ids, codes = values.ids, values.codes
+    else:
+        series = values if isinstance(values, pd.Series) else pd.Series(_unwrap(values, column))
+        if pd.api.types.is_numeric_dtype(series.dtype):
+            return to_floats(series, column)
+        if pd.api.types.is_datetime64_any_dtype(series.dtype):
+            codes, ids = pd.factorize(series)
+        else:
+            ids, codes = factorize_ids(np.asarray(series, dtype=object), column)
+    distinct = pd.Series(ids, dtype=object if isinstance(ids, np.ndarray) else None)
+    kinds = set(map(type, ids)) if distinct.dtype == object else set()
+    if not all(issubclass(kind, str | bytes | dt.date) for kind in kinds):
+        return to_floats(np.append(ids, np.nan)[codes], column)
+    if kinds == {str}:
+        numbers = pd.to_numeric(distinct, errors="coerce")
+        if np.isfinite(numbers).all():
+            return np.append(np.asarray(numbers, dtype=np.float64), np.nan)[codes]
+    dates = pd.to_datetime(distinct, utc=True, format="ISO8601", errors="coerce")
+    bad = np.append(dates.isna().to_numpy(), False)[codes]
+    if bad.any():
+        first = ids[codes[bad][0]]
+        some = "text such as " if isinstance(first, str) else ""
+        fault = f"{some}{quote(first)}, which is no time,"
+        raise_for_rows(bad, column, fault, "write numbers, dates, or texts such as 2020-01-31")
+    microseconds = dates.dt.tz_localize(None).to_numpy(dtype="datetime64[us]").astype(np.int64)
+    return np.append(microseconds / 1e6, np.nan)[codes]
 
 
 def restore_decimals(numbers: NDArray[Any]) -> NDArray[Any]:

@@ -27,8 +27,8 @@ from recsys_ndcg.scale.database import (
     release_memory,
     temporary_folder,
 )
-from recsys_ndcg.scale.engines import IDS, evaluate_batches, split_tables
-from recsys_ndcg.scale.facts import Fault, LazyTable, RowFacts, collect_facts
+from recsys_ndcg.scale.engines import IDS, RATINGS, evaluate_batches, split_tables
+from recsys_ndcg.scale.facts import Fault, LazyTable, RowFacts, check_ratings, collect_facts
 from recsys_ndcg.scale.sources import WIDEST_INTEGER, Source, cast_integer_ids, open_source
 
 if TYPE_CHECKING:
@@ -245,17 +245,18 @@ def _write_sorted(
 
 def read_users_in_batches(
     data: Any,
-    columns: Mapping[str, str] | None,
-    table: str,
+    columns: Mapping[str, str],
     memory_limit: str | float | None,
     text: TextFormat | None = None,
 ) -> Iterator[Any]:
-    """Yield tables of pyarrow with all rows of some users; the rows are sorted on disk.
+    """Yield tables of pyarrow with all ratings of some users; the rows are sorted on disk.
 
     Parameters
     ----------
-    data, columns, table, text
+    data, text
         As in `open_source`.
+    columns : mapping
+        The names of user, item and, if the data has them, true and timestamp.
     memory_limit : str or number, optional
         As in `recsys_ndcg.evaluate`.
 
@@ -268,18 +269,20 @@ def read_users_in_batches(
         pass
     memory = Memory.from_limit(memory_limit, 1)
     with temporary_folder() as folder, progress_bar(enabled=True) as show:
-        source, path = open_source(data, columns, table, folder, text), folder / "rows.parquet"
+        source, path = open_source(data, columns, RATINGS, folder, text), folder / "rows.parquet"
         with hold_arenas(), closing(Database(folder / "spill", memory.database, show)) as database:
             if source.stream is not None:
                 database.register(source.relation.strip('"'), source.stream)
             if source.is_text:
                 cast_integer_ids(database, source)
             _write_sorted(database, source, path)
+            frame = nw.from_native(database.relation(_read_sql(path)))
+            check_ratings(_DuckDBTable(frame, source.names, source.is_text, database, source))
             names = [one for one in IDS if source.kinds[one] == "text"]
-            bounds = _split_users(database, {table: path}, memory, names)
+            bounds = _split_users(database, {RATINGS: path}, memory, names)
         release_memory()
-        for batch in _read_batches({table: path}, bounds, show):
-            yield batch[table]
+        for batch in _read_batches({RATINGS: path}, bounds, show):
+            yield batch[RATINGS]
 
 
 def _read_sql(path: Path) -> str:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 IDS = ("user", "item")
 #: Kinds of tables.
 PREDICTIONS, LABELS, RESULTS = "predictions", "labels", "results"
+RATINGS = "ratings"  # of which the caller names the columns, also a timestamp
 _WILD = "*?["
 _SPARK, _DUCKDB = "recsys_ndcg.scale.spark", "recsys_ndcg.scale.duckdb"
 _MAX_JOINED = 1 << 15  # users in parts that are joined
@@ -149,6 +150,8 @@ def map_columns(
     there: Sequence[str], columns: Mapping[str, str] | None, table: str
 ) -> dict[str, str]:
     """Map our columns to a table's; a missing column raises as for tables in memory."""
+    if table == RATINGS:
+        return dict(columns or {})
     heading = Table(dict.fromkeys(there, ()), columns)
     names = heading.use_columns(*heading.choose_columns(table))
     heading.warn_of_recognised_names()

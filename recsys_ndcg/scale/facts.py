@@ -131,11 +131,39 @@ def _check_id_types(labels: LazyTable, results: LazyTable) -> None:
         EncodedIds.raise_type_mismatch(column, ("the labels", "the results"), kinds, ids)
 
 
+def check_ratings(table: LazyTable) -> None:
+    """Check all rows of ratings.
+
+    Raises
+    ------
+    InvalidInputError
+        An id is missing, or a rating or time cannot be read or is infinite.
+    """
+    faults = [*_id_faults(table), *_grade_faults(table)]
+    if "timestamp" in table.names:
+        time, fix = _as_float("timestamp"), "write numbers, dates, or texts such as 2020-01-31"
+        wrong = time.abs() == np.inf
+        wrong = wrong | time.is_null() if table.read_as_text else wrong
+        faults.append(Fault("timestamp", wrong, "not a time", fix))
+    counts = _count_faults(faults)
+    (found,) = table.fetch(table.frame.select(**counts))
+    _raise_first_fault(table, faults, found)
+
+
+def _count_faults(faults: Sequence[Fault]) -> dict[str, nw.Expr]:
+    return {f"fault{place}": _count_rows(one.where) for place, one in enumerate(faults)}
+
+
+def _raise_first_fault(table: LazyTable, faults: Sequence[Fault], found: Mapping[str, Any]) -> None:
+    for place, fault in enumerate(faults):
+        if found[f"fault{place}"]:
+            raise InvalidInputError(table.describe_fault(fault, int(found[f"fault{place}"])))
+
+
 def _collect_table_facts(table: LazyTable, name: str) -> RowFacts:
     """Check a table and collect its facts in one query."""
     faults = [*_id_faults(table), *_score_faults(table, name), *_grade_faults(table)]
-    counts = {f"fault{place}": _count_rows(one.where) for place, one in enumerate(faults)}
-    wanted = {"rows": nw.len(), **counts}
+    wanted = {"rows": nw.len(), **_count_faults(faults)}
     if "true" in table.names:
         grade = _as_float("true")
         grade = nw.when(~_is_missing(grade)).then(grade)
@@ -150,9 +178,7 @@ def _collect_table_facts(table: LazyTable, name: str) -> RowFacts:
     elif name == RESULTS:
         wanted["fillers"] = _count_rows(_as_float("estimated") == Rows.FILLER_SCORE)
     (found,) = table.fetch(table.frame.select(**wanted))
-    for count, fault in zip(counts, faults, strict=True):
-        if found[count]:
-            raise InvalidInputError(table.describe_fault(fault, int(found[count])))
+    _raise_first_fault(table, faults, found)
     rows = found["rows"]
     Rows.check_row_count(rows, f"the {name}")
     if "first_rank" in found:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -55,6 +56,7 @@ _KINDS = {
     **dict.fromkeys(("string", "large_string", "string_view"), "text"),
     **dict.fromkeys(("int8", "int16", "int32", "int64"), "whole numbers"),
     **dict.fromkeys(("uint8", "uint16", "uint32"), "whole numbers"),
+    **dict.fromkeys(("date32", "date64"), "date"),
     **dict.fromkeys(("decimal32", "decimal64", "decimal128", "decimal256"), "decimal"),
 }
 # the types of ids and numbers, and the message about other types
@@ -66,6 +68,10 @@ _READABLE = {
     "number": (
         ("whole numbers", "uint64", "float", "double", "bool", "decimal"),
         ", not a number. Convert it or choose another column.",
+    ),
+    "time": (
+        ("whole numbers", "uint64", "float", "double", "decimal", "timestamp", "date", "text"),
+        ", not a time. Convert it or choose another column.",
     ),
 }
 #: The SQL type for all integers of 64 bits, signed and unsigned.
@@ -224,6 +230,8 @@ def _open_text(
         field = f"c{titles.index(theirs)}"  # by its place, as SQL ignores the case of names
         if ours in IDS:
             sql[ours] = f"CASE WHEN trim({field}) <> '' THEN {field} END"
+        elif ours == "timestamp":
+            sql[ours] = _time_sql(field)
         else:
             sql[ours] = _number_sql(field, how.decimal, may_lack=ours in ("true", "weight"))
     relation, kinds = _csv_sql(paths, len(titles), how), dict.fromkeys(names, "text")
@@ -241,6 +249,8 @@ def read_names(data: Any) -> tuple[list[str], TextFormat | None]:
         A file cannot be read.
     """
     if not is_files(data):
+        if not hasattr(data, "schema"):
+            return [*getattr(data, "columns", ())], None  # of DuckDB; opening others raises
         return [*data.schema.names], None
     path = find_files(data)[0]
     if FileKind.of(path).is_binary:
@@ -295,6 +305,12 @@ def _number_sql(field: str, decimal: str, *, may_lack: bool) -> str:
     # DuckDB takes 1_000 for a number
     number = f"CASE WHEN contains({text}, '_') THEN NULL ELSE try_cast({text} AS DOUBLE) END"
     return f"CASE WHEN {absent} THEN 'NaN'::DOUBLE ELSE {number} END" if may_lack else number
+
+
+def _time_sql(field: str) -> str:
+    """Return the SQL that parses a number or an ISO date, NULL if it is neither, NaN if empty."""
+    number = _number_sql(field, ".", may_lack=True)
+    return f"coalesce({number}, epoch(try_cast(trim({field}) AS TIMESTAMP)))"
 
 
 def _open_stream(data: Any, columns: Mapping[str, str] | None, table: str) -> Source:
@@ -355,29 +371,43 @@ def _read_columns(
                 raise InvalidInputError(msg)
             of = schema.field(theirs).type
             name = str(of.value_type if hasattr(of, "index_type") else of)
-            kind = _KINDS.get(name.partition("(")[0], name)  # without the digits of a decimal
+            name = re.split(r"[(\[]", name)[0]  # without the digits of a decimal, or a time's unit
+            kind = _KINDS.get(name, name)
             known = kinds.setdefault(ours, kind)
             if ours not in IDS and {kind, known} == {"whole numbers", "double"}:
                 kinds[ours] = "double"  # as pandas writes a column with and without NaN
             elif kind != known:
                 msg = f"{file}: {theirs} is {kind}, but {known} in {first}. Convert one of them."
                 raise InvalidInputError(msg)
-            readable, fix = _READABLE["id" if ours in IDS else "number"]
+            is_time = ours == "timestamp"
+            readable, fix = _READABLE["id" if ours in IDS else "time" if is_time else "number"]
             if kind not in readable:
                 msg = f"{file}: {theirs} is {kind}{fix}"
                 raise InvalidInputError(msg)
-    sql = {}
-    for ours, theirs in names.items():
-        if not theirs:
-            msg = (
-                f"{ours}: the heading of its column is empty, which does not work with a memory "
-                "limit. Give the column a name."
-            )
-            raise InvalidInputError(msg)
-        # of one width, so that equal ids are equal
-        whole = kinds[ours] == "whole numbers"
-        sql[ours] = f"CAST({quote_name(theirs)} AS BIGINT)" if whole else quote_name(theirs)
+    sql = {ours: _column_sql(ours, theirs, kinds[ours]) for ours, theirs in names.items()}
     return names, sql, kinds
+
+
+def _column_sql(ours: str, theirs: str, kind: str) -> str:
+    """Return the SQL of a column of ours that is no text file's.
+
+    Raises
+    ------
+    InvalidInputError
+        The column has no name.
+    """
+    if not theirs:
+        msg = (
+            f"{ours}: the heading of its column is empty, which does not work with a memory "
+            "limit. Give the column a name."
+        )
+        raise InvalidInputError(msg)
+    name = quote_name(theirs)
+    if kind == "whole numbers":  # of one width, so that equal ids are equal
+        return f"CAST({name} AS BIGINT)"
+    if ours == "timestamp" and kind in ("timestamp", "date"):
+        return f"epoch({name})"
+    return _time_sql(name) if ours == "timestamp" and kind == "text" else name
 
 
 def cast_integer_ids(database: Database, source: Source) -> None:

@@ -25,7 +25,7 @@ from recsys_ndcg.split_checks.split import (
     format_share,
     register,
 )
-from recsys_ndcg.split_checks.train_summary import find_period
+from recsys_ndcg.split_checks.train_summary import count_codes, find_ends, find_period
 
 #: A shift is reported if it is significant, and at least this many standard deviations or points.
 _ALPHA, _LEAST_SHIFT, _LEAST_POINTS = 0.01, 0.1, 0.05
@@ -51,11 +51,21 @@ def find_shared_pairs(split: Split) -> Finding:
     return count_rows(split.test.part, shared, "error", "{are} in training, too")
 
 
+@register("validation rows in other parts", "validation")
+def find_shared_validation(split: Split) -> Finding:
+    """Find validation rows whose pair of user and item is in training or in the test part."""
+    assert split.validation is not None, "registered so"  # noqa: S101
+    part = split.validation.part
+    shared = split.train.in_train["validation"] | split.test.part.contains(part)
+    fault = "{are} in training or in the test part, too"
+    return count_rows(part, shared, "error", fault, what="validation row")
+
+
 @register("repeated pairs")
 def find_repeats(split: Split) -> Finding:
     """Find pairs that occur twice in a part; evaluation raises if they are in the test part."""
     test, in_train = split.test.part, split.train.repeats
-    is_repeated = pd.DataFrame({"user": test.user, "item": test.item}).duplicated().to_numpy()
+    is_repeated = test.is_repeated
     count = int(is_repeated.sum())
     if not count and not in_train:
         return Finding("fact", "No pair of user and item occurs twice in a part.", 0, 0.0)
@@ -85,19 +95,17 @@ def find_unknown_items(split: Split) -> Finding:
 @register("users who can be scored")
 def count_users(split: Split) -> Finding:
     """Count the test users that remain for each kind of metric."""
-    test = split.test
-    rows = pd.DataFrame({"user": test.part.user, "known": ~test.is_unknown_user})
-    n_users = len(test.rows_of_users)
+    test, n_users = split.test, len(split.test.rows_of_users)
     numbers = {
         "users": n_users,
-        "with training rows": rows.loc[rows["known"], "user"].nunique(),
-        "with two test rows (rated ndcg)": int((test.rows_of_users > 1).sum()),
+        "with training rows": int(test.is_known_user.sum()),
+        "with two test rows or more (rated ndcg)": int((test.rows_of_users > 1).sum()),
     }
     if "threshold" in split.has:
         is_relevant = np.asarray(test.part.rating) >= float(split.threshold or 0)
         able = is_relevant & ~test.is_unknown_item
-        numbers["with a relevant row (recall)"] = rows.loc[is_relevant, "user"].nunique()
-        numbers["with a relevant row of a known item"] = rows.loc[able, "user"].nunique()
+        numbers["with a relevant row (recall)"] = test.count_users(is_relevant)
+        numbers["with a relevant row of a known item"] = test.count_users(able)
     listed = "; ".join(f"{number} {what}" for what, number in [*numbers.items()][1:])
     sentence = f"{format_count(n_users, 'test user')}: {listed}."
     return Finding("fact", sentence, n_users, numbers=numbers)
@@ -157,8 +165,8 @@ def find_popularity_shift(split: Split) -> Finding:
     if not n_items:
         return Finding("fact", "Too few rows of each item to compare popularity.", numbers=numbers)
     sentence = (
-        f"Mean z² of {format_count(n_items, 'item')} is {mean:.1f}; a random split has 1.0 "
-        f"(p {_format_p(p_value)})."
+        f"Mean z² of {format_count(n_items, 'item')} is {mean:.1f}; random splits have 1.0 on "
+        f"average (p {_format_p(p_value)})."
     )
     if p_value >= _ALPHA:
         return Finding("fact", sentence, numbers=numbers)
@@ -169,8 +177,8 @@ def find_popularity_shift(split: Split) -> Finding:
 @register("rating shift", "ratings")
 def find_rating_shift(split: Split) -> Finding:
     """Find whether the mean rating differs between the parts (Welch's z)."""
-    rating, sums = np.asarray(split.test.part.rating), split.train.sums
-    rating, n = rating[~np.isnan(rating)], sums["rated"]
+    rating, sums = split.test.part.rated, split.train.sums
+    n = sums["rated"]
     mean = sums["rating"] / n
     variance = max(sums["square"] / n - mean**2, 0.0)
     gap, spread = float(rating.mean() - mean), sqrt(variance)
@@ -187,11 +195,9 @@ def find_rating_shift(split: Split) -> Finding:
 @register("share of relevant rows", "ratings", "threshold")
 def find_threshold_shift(split: Split) -> Finding:
     """Find whether another share of rows is relevant in the test part."""
-    rating, sums = np.asarray(split.test.part.rating), split.train.sums
-    share, before = (
-        float((rating >= float(split.threshold or 0)).mean()),
-        sums["relevant"] / sums["rated"],
-    )
+    rating, sums = split.test.part.rated, split.train.sums
+    share = float((rating >= float(split.threshold or 0)).mean())
+    before = sums["relevant"] / sums["rated"]
     error = sqrt(before * (1 - before) * (1 / len(rating) + 1 / sums["rated"]))
     is_shifted = abs(share - before) > max(_LEAST_POINTS, 2.6 * error)
     sentence = (
@@ -264,9 +270,9 @@ def find_listed_future(split: Split) -> Finding:
     """Find listed items whose first training row is later than all test rows of the user."""
     lists, test = split.lists, split.test.part
     assert lists is not None, "registered so"  # noqa: S101
-    last = pd.Series(test.time).groupby(pd.Series(test.user)).max()
-    first = split.train.items["first"].reindex(lists.item).to_numpy()
-    rows = np.asarray(first > last.reindex(lists.user).to_numpy())
+    last = pd.Series(find_ends(test.user, np.asarray(test.time), np.fmax), test.user.ids)
+    first = split.train.items["first"].reindex(lists.item.ids).to_numpy()[lists.item.codes]
+    rows = np.asarray(first > last.reindex(lists.user.ids).to_numpy()[lists.user.codes])
     fault = "{have} no training row before the user's last test row: the item did not exist yet"
     return count_rows(lists, rows, "warning", fault, what="listed item")
 
@@ -278,6 +284,10 @@ def describe_period(split: Split) -> Finding:
     length, before = test[1] - test[0], train[1] - train[0]
     share = length / before if before else np.nan
     sentence = f"Test rows are {_format_period(test)}, training rows {_format_period(train)}."
+    missing = np.count_nonzero(np.isnan(np.asarray(split.test.part.time)))
+    missing += len(split.train) - int(split.train.sums["timed"])
+    if missing:
+        sentence += f" Rows without a time, which checks of time leave out: {missing}."
     numbers = {"test length": length, "train length": before}
     return Finding("fact", sentence, share=share, numbers=numbers)
 
@@ -306,7 +316,7 @@ def find_listed_training(split: Split) -> Finding:
 def find_sampled(split: Split) -> Finding:
     """Find whether every list has 100 or 101 items, as candidates that were drawn."""
     assert split.lists is not None, "registered so"  # noqa: S101
-    lengths = pd.Series(split.lists.user).value_counts()
+    lengths = count_codes(split.lists.user)
     shortest, longest = int(lengths.min()), int(lengths.max())
     sentence = f"Lists have {shortest} to {longest} items."
     if shortest != longest or longest not in _SAMPLED:
@@ -324,8 +334,8 @@ def find_missing_candidates(split: Split) -> Finding:
     """Find test rows that are not in their user's list: an error if lists are candidates."""
     assert split.lists is not None, "registered so"  # noqa: S101
     test, lists = split.test.part, split.lists
-    has_list = np.asarray(pd.Index(test.user).isin(lists.user))
-    missing = has_list & ~split.is_listed
+    has_list = np.isin(test.user.ids, lists.user.ids)[test.user.codes]
+    missing = has_list & ~lists.contains(test)
     is_sampled = find_sampled(split).verdict == "warning"
     fault = "{are} not in the user's list" + (
         " of candidates, and cannot score" if is_sampled else ""
@@ -339,21 +349,26 @@ def find_detectable_difference(split: Split) -> Finding:
 
     If each user's own test rows are ranked, two random orders differ by a standard deviation of
     \sqrt{2} times that of one, which is exact for each user; real models differ less. If there is
-    no rating, or every user has one test row, the bound is that of a hit rate: a user's difference
-    is at most 1, and its standard deviation at most that of two independent hits, \sqrt{1/2}.
+    no rating, or every user has one test row, the bound is that of hits: the difference of two
+    independent models' hits has a standard deviation of at most \sqrt{1/2}.
     """
     n_users = len(split.test.rows_of_users)
-    bounds = {"hit (any lists, at most)": (float(np.sqrt(0.5)), n_users)}
+    bounds = {"hit of two independent models, at most": (float(np.sqrt(0.5)), n_users)}
     found = _measure_random_order(split) or bounds
     numbers, texts = {}, []
     for name, (deviation, n) in found.items():
         if n < 2 or not deviation:
             continue
-        least = power(deviation=deviation, users=n, power=_POWER)
-        numbers[name] = float(least)
-        texts.append(f"{least:.4f} in {name} ({format_count(n, 'user')})")
+        least = float(power(deviation=deviation, users=n, power=_POWER))
+        if least < 1:  # no scores differ by more
+            numbers[name] = least
+            texts.append(f"{least:.4f} in {name} ({format_count(n, 'user')})")
     if not texts:
-        return Finding("warning", "No metric of the test rows can tell two models apart.")
+        sentence = (
+            f"{format_count(n_users, 'test user')} can hardly tell two models apart, however "
+            "different they are."
+        )
+        return Finding("warning", sentence)
     sentence = (
         f"The smallest difference of two models that is found with {100 * _POWER:.0f} % power at "
         f"the 5 % level, if they order at random: {'; '.join(texts)}."
@@ -369,13 +384,11 @@ def _measure_random_order(split: Split) -> dict[str, tuple[float, int]]:
     names = [f"ndcg@{split.k}"]
     if split.threshold is not None:
         names += [f"precision@{split.k}", f"recall@{split.k}"]
-    rows = pd.DataFrame({name: pd.factorize(getattr(test, name))[0] for name in ("user", "item")})
-    rows = rows.assign(true=test.rating).dropna().drop_duplicates(["user", "item"])
+    kept = ~np.isnan(test.rating) & ~test.is_repeated
+    user, item, true = (one[kept] for one in (test.user.codes, test.item.codes, test.rating))
     found = {}
     try:
-        lists = RankedLists.from_arrays(
-            rows["user"], rows["item"], np.zeros(len(rows)), rows["true"]
-        )
+        lists = RankedLists.from_arrays(user, item, np.zeros(len(user)), true)
         plan = Plan.of(names, threshold=split.threshold)
         scores = Audit.of(lists, plan.resolve(plan.facts_of(lists), lists)).scores_with_orders
     except InvalidInputError:  # negative ratings, or all are equal
@@ -391,11 +404,11 @@ def _measure_random_order(split: Split) -> dict[str, tuple[float, int]]:
 
 
 _ADVICE = {
-    "times": "no times (a column timestamp)",
-    "ratings": "no ratings",
-    "threshold": "no threshold",
-    "lists": "no lists",
-    "validation": "no validation rows",
+    "times": "times (a column timestamp)",
+    "ratings": "ratings",
+    "threshold": "a threshold",
+    "lists": "lists",
+    "validation": "validation rows",
 }
 
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import Flags, Floats, Ids, Positions
+from recsys_ndcg.arrays import Flags, Floats, Positions
 from recsys_ndcg.errors import format_count
 from recsys_ndcg.lazy import lazy_property
+from recsys_ndcg.split_checks.train_summary import count_codes, find_period
 
 if TYPE_CHECKING:
     from recsys_ndcg.split_checks.split_data import Part
@@ -72,54 +73,63 @@ class Profile:
     train: TrainSummary
 
     @lazy_property
-    def _user(self) -> Positions:
-        """The position of each row's user among the training users, -1 if unknown."""
-        return np.asarray(self.train.users.index.get_indexer(pd.Index(self.part.user)))
+    def _place_of_user(self) -> Positions:
+        """The position of each user of this part among the training users, -1 if unknown."""
+        return np.asarray(self.train.users.index.get_indexer(pd.Index(self.part.user.ids)))
 
     @lazy_property
-    def _item(self) -> Positions:
-        """The position of each row's item among the training items, -1 if unknown."""
-        return np.asarray(self.train.items.index.get_indexer(pd.Index(self.part.item)))
+    def _place_of_item(self) -> Positions:
+        """The position of each item of this part among the training items, -1 if unknown."""
+        return np.asarray(self.train.items.index.get_indexer(pd.Index(self.part.item.ids)))
+
+    @property
+    def is_known_user(self) -> Flags:
+        """Whether each distinct user has a training row."""
+        return self._place_of_user >= 0
 
     @property
     def is_unknown_user(self) -> Flags:
         """Whether the user of each row has no training row."""
-        return self._user < 0
+        return ~self.is_known_user[self.part.user.codes]
 
     @property
     def is_unknown_item(self) -> Flags:
         """Whether the item of each row has no training row."""
-        return self._item < 0
+        return (self._place_of_item < 0)[self.part.item.codes]
+
+    @lazy_property
+    def rows_of_users(self) -> Positions:
+        """The number of rows of each user."""
+        return count_codes(self.part.user)
+
+    def count_users(self, rows: Flags) -> int:
+        """Return the number of users who have any of some rows."""
+        return int(np.count_nonzero(np.bincount(self.part.user.codes[rows])))
 
     def count_by_user(self) -> tuple[Floats, Floats]:
         """Return the number of rows of each user, in training and in this part."""
-        return _count_rows(self.train.users, self._user, self.part.user)
+        return _count_rows(self.train.users, self._place_of_user, self.rows_of_users)
 
     def count_by_item(self) -> tuple[Floats, Floats]:
         """Return the number of rows of each item, in training and in this part."""
-        return _count_rows(self.train.items, self._item, self.part.item)
+        return _count_rows(self.train.items, self._place_of_item, count_codes(self.part.item))
 
     @property
     def has_times(self) -> bool:
-        """Whether both parts have times."""
-        return self.train.has_times and self.part.time is not None
+        """Whether rows of both parts have times."""
+        return bool(self.train.sums["timed"]) and not np.isnan(find_period(self.part.time)).all()
 
     @property
     def is_earlier_than_training(self) -> Flags:
         """Whether the same user has a training row later than each row."""
-        last = np.append(self.train.users["last"].to_numpy(), np.nan)
-        return np.asarray(last[self._user] > np.asarray(self.part.time))
+        last = np.append(self.train.users["last"].to_numpy(), np.nan)[self._place_of_user]
+        return np.asarray(last[self.part.user.codes] > np.asarray(self.part.time))
 
     @property
     def is_before_item(self) -> Flags:
         """Whether the first training row of each row's item is later than the row."""
-        first = np.append(self.train.items["first"].to_numpy(), np.nan)
-        return np.asarray(first[self._item] > np.asarray(self.part.time))
-
-    @lazy_property
-    def rows_of_users(self) -> pd.Series[int]:
-        """The number of rows of each user."""
-        return pd.Series(self.part.user).value_counts(sort=False)
+        first = np.append(self.train.items["first"].to_numpy(), np.nan)[self._place_of_item]
+        return np.asarray(first[self.part.item.codes] > np.asarray(self.part.time))
 
     @lazy_property
     def late_share(self) -> float:
@@ -131,25 +141,32 @@ class Profile:
     def popularity_shift(self) -> tuple[float, float, int]:
         r"""The mean z² of items, its p-value, and the number of items with enough rows.
 
-        .. math:: z_i = \frac{t_i - n_i p}{\sqrt{n_i p (1 - p)}}
+        .. math:: \frac{\sum_i z_i^2}{\sum_i \frac{N - n_i}{N - 1}}, \qquad
+            z_i = \frac{t_i - n_i p}{\sqrt{n_i p (1 - p)}}
 
-        with n_i the rows of item i in both parts, t_i those of this part, and p the part's share of
-        all rows: if rows were chosen at random, the mean of z² is 1. Its p-value is of a gamma
-        distribution with the mean and variance of a sum of squared binomial deviations.
+        with n_i the rows of item i in both parts, t_i those of this part, N all rows and p the
+        part's share of them: Pearson's statistic over its expectation if as many rows were chosen
+        at random, so that it is 1 on average. The p-value is of a gamma distribution with the
+        statistic's mean and variance (which is exact for many rows; for few, the fourth moments of
+        binomial counts are added).
         """
         in_train, here = self.count_by_item()
-        p = len(self.part) / (len(self.part) + len(self.train))
-        is_frequent = in_train + here >= _MIN_ROWS
-        n_items = int(is_frequent.sum())
-        if not n_items:
-            return np.nan, np.nan, 0
-        expected = (in_train + here)[is_frequent] * p
-        z = (here[is_frequent] - expected) / np.sqrt(expected * (1 - p))
-        mean = float((z * z).mean())
-        variance = (2 + (1 - 6 * p * (1 - p)) / (expected * (1 - p))).sum() / n_items**2
+        n_rows = len(self.part) + len(self.train)
+        p = len(self.part) / n_rows
+        both = in_train + here
+        is_frequent = both >= _MIN_ROWS
+        n_items, share = int(is_frequent.sum()), both[is_frequent] / n_rows
+        usual = float((1 - share).sum()) * n_rows / (n_rows - 1)
+        if not usual:  # no item, or just one
+            return np.nan, np.nan, n_items
+        squares = both[is_frequent] * p * (1 - p)
+        total = float(((here - both * p)[is_frequent] ** 2 / squares).sum())
+        few = float(((1 - 6 * p * (1 - p)) / squares).sum())
+        variance = 2 * (n_items - 2 * share.sum() + share.sum() ** 2) + few
         from scipy.special import gammaincc  # noqa: PLC0415 - scipy takes longer than pandas
 
-        return mean, float(gammaincc(1 / variance, mean / variance)), n_items
+        p_value = float(gammaincc(usual**2 / variance, total * usual / variance))
+        return total / usual, p_value, n_items
 
     @property
     def shares(self) -> dict[str, float]:
@@ -167,12 +184,12 @@ class Profile:
         return {name: float(one) for name, one in found.items()}
 
 
-def _count_rows(known: pd.DataFrame, place: Positions, ids: Ids) -> tuple[Floats, Floats]:
+def _count_rows(known: pd.DataFrame, place: Positions, counts: Positions) -> tuple[Floats, Floats]:
     """Return the training rows, and the rows of a part, of known ids and then of unknown ones."""
-    here = np.bincount(place[place >= 0], minlength=len(known)).astype(np.float64)
-    others = pd.Series(ids[place < 0]).value_counts(sort=False).to_numpy(dtype=np.float64)
-    in_train = known["rows"].to_numpy(dtype=np.float64)
-    return np.append(in_train, np.zeros(len(others))), np.append(here, others)
+    in_train, unknown = known["rows"].to_numpy(dtype=np.float64), counts[place < 0]
+    here = np.zeros(len(known))
+    here[place[place >= 0]] = counts[place >= 0]
+    return np.append(in_train, np.zeros(len(unknown))), np.append(here, unknown)
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,27 +222,18 @@ class Split:
     k: int = 10
     threshold: float | None = None
 
-    @property
+    @lazy_property
     def has(self) -> frozenset[str]:
         """What the split has, of what checks need."""
         test = self.test.part
         values = {
             "times": self.test.has_times or None,
-            "ratings": None if test.rating is None or not self.train.sums["rated"] else True,
-            "threshold": None if test.rating is None else self.threshold,
+            "ratings": True if len(test.rated) and self.train.sums["rated"] else None,
+            "threshold": self.threshold if len(test.rated) else None,
             "lists": self.lists,
             "validation": self.validation,
         }
         return frozenset(name for name, one in values.items() if one is not None)
-
-    @lazy_property
-    def is_listed(self) -> Flags:
-        """Whether the item of each test row is in its user's list, if the user has a list."""
-        assert self.lists is not None, "checked by the caller"  # noqa: S101
-        test = self.test.part
-        listed = pd.MultiIndex.from_arrays([self.lists.user, self.lists.item])
-        pairs = pd.MultiIndex.from_arrays([test.user, test.item])
-        return np.asarray(pairs.isin(listed))
 
 
 Check = Callable[[Split], Finding]

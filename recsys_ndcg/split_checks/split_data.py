@@ -1,33 +1,38 @@
-"""The parts of a split as columns, and a summary of training rows that batches add up to."""
+"""The parts of a split as columns, read from tables, rows, trainsets and files."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import Flags, Floats, Ids
-from recsys_ndcg.errors import InvalidInputError, label_messages, quote
+from recsys_ndcg.arrays import Flags, Floats, Positions
+from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.files import is_file_source
 from recsys_ndcg.input import (
+    RATING_COLUMNS,
     EncodedIds,
     FileKind,
     Table,
-    TextFormat,
+    encode_ids,
+    format_id,
+    match_rating_columns,
     parse_number,
+    raise_for_rows,
     read_file,
     read_ratings,
     read_rows,
-    to_column,
+    to_ids,
+    to_times,
 )
-
-_COLUMNS = ("user", "item", "rating", "timestamp")
-_TIMES = ("timestamp", "time", "unixtime", "datetime", "date")
+from recsys_ndcg.lazy import lazy_property
+from recsys_ndcg.lists import sort_by_key
+from recsys_ndcg.parallel import map_in_threads
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,31 +41,93 @@ class Part:
 
     Parameters
     ----------
-    user, item : arrays
+    user, item : EncodedIds
         The ids of each row.
     rating, time : float64 arrays, optional
-        The ratings, and the times as numbers; dates are seconds since 1970.
+        The ratings, and the times as numbers; dates are seconds since 1970. NaN if one is missing.
+    names : mapping of str to str
+        Our names of the columns to the table's, if they differ.
     """
 
-    user: Ids
-    item: Ids
+    user: EncodedIds
+    item: EncodedIds
     rating: Floats | None = None
     time: Floats | None = None
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, user: Any, item: Any, rating: Floats | None = None, time: Floats | None = None
+    ) -> Part:
+        """Encode the ids of rows.
+
+        Raises
+        ------
+        InvalidInputError
+            An id is missing, or a rating is infinite.
+        """
+        if rating is not None:
+            raise_for_rows(np.isinf(rating), "rating", "an infinite value", "correct it")
+        columns = [(to_ids(user, "user"), "user"), (to_ids(item, "item"), "item")]
+        encoded = map_in_threads(lambda one: encode_ids(*one), columns, len(columns[0][0]))
+        users, items = (EncodedIds(*one) for one in encoded)
+        return cls(users, items, rating, time)
 
     def __len__(self) -> int:
         """Return the number of rows."""
         return len(self.user)
 
+    @property
+    def rated(self) -> Floats:
+        """The ratings, without missing ones."""
+        return np.zeros(0) if self.rating is None else self.rating[~np.isnan(self.rating)]
+
     def name_rows(self, rows: Flags) -> tuple[str, ...]:
         """Return the user and item of the first three of some rows."""
-        chosen = np.flatnonzero(rows)[:3]
-        pairs = zip(self.user[chosen].tolist(), self.item[chosen].tolist(), strict=True)
+        first = np.flatnonzero(rows)[:3]
+        users, items = (one.ids[one.codes[first]].tolist() for one in (self.user, self.item))
+        pairs = zip(users, items, strict=True)
         return tuple(f"user {quote(user)} item {quote(item)}" for user, item in pairs)
 
     def with_text_ids(self, column: str) -> Part:
         """Return the rows with the ids of a column as text."""
-        ids = np.array([str(one) for one in getattr(self, column).tolist()], dtype=object)
-        return replace(self, **{column: ids})
+        encoded = getattr(self, column)
+        text = np.array([*map(format_id, encoded.ids.tolist())], dtype=object)
+        ids = encode_ids(EncodedIds(text, encoded.codes), column)
+        changed: dict[str, Any] = {column: EncodedIds(*ids)}
+        return replace(self, **changed)
+
+    @lazy_property
+    def _sorted_keys(self) -> tuple[Positions, Positions]:
+        """The order of the rows by user and item, and a number for each pair in that order."""
+        n_items = len(self.item.ids)
+        keys = self.user.codes.astype(np.int64) * n_items + self.item.codes
+        order, _ = sort_by_key(keys, len(self.user.ids) * n_items)
+        return order, keys[order]
+
+    @property
+    def is_repeated(self) -> Flags:
+        """Whether the pair of user and item of each row was there before."""
+        order, keys = self._sorted_keys
+        found = np.zeros(len(self), dtype=bool)
+        found[order[1:][keys[1:] == keys[:-1]]] = True
+        return found
+
+    def find_rows(self, other: Part) -> Positions:
+        """Return the first row here with the pair of each row of another part, -1 if none has."""
+        order, keys = self._sorted_keys
+        places = [
+            pd.Index(ours.ids).get_indexer(pd.Index(theirs.ids))[theirs.codes]
+            for ours, theirs in ((self.user, other.user), (self.item, other.item))
+        ]
+        wanted = places[0].astype(np.int64) * len(self.item.ids) + places[1]
+        place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        is_found = (keys[place] == wanted) & (places[0] >= 0) & (places[1] >= 0)
+        return np.where(is_found, order[place], -1)
+
+    def contains(self, other: Part) -> Flags:
+        """Return whether the pair of each row of another part is here."""
+        return self.find_rows(other) >= 0
 
 
 def read_part(data: Any, name: str, columns: Mapping[str, str] | None = None) -> Part:
@@ -82,8 +149,7 @@ def read_part(data: Any, name: str, columns: Mapping[str, str] | None = None) ->
         The data has another form or no rows.
     """
     try:
-        with label_messages(""):  # which columns were recognised is shown in the report
-            part = _read_lists(data) if name == "lists" else _read_rows(data, dict(columns or {}))
+        part = _read_lists(data) if name == "lists" else _read_ratings(data, columns)
     except InvalidInputError as error:
         msg = f"{name}: {error}"
         raise InvalidInputError(msg) from None
@@ -95,100 +161,91 @@ def read_part(data: Any, name: str, columns: Mapping[str, str] | None = None) ->
 
 def _read_lists(data: Any) -> Part:
     rows = read_rows(data, table="results")
-    users, items = rows.user, rows.item
-    return Part(*(_list_ids(one) for one in (users, items)))
+    return Part.of(rows.user, rows.item)
 
 
-def _list_ids(ids: Any) -> Ids:
-    return ids.ids[ids.codes] if isinstance(ids, EncodedIds) else np.asarray(ids)
-
-
-def _read_rows(data: Any, columns: dict[str, str]) -> Part:
+def _read_ratings(data: Any, columns: Mapping[str, str] | None) -> Part:
+    header: dict[str, str] | None = None
     if hasattr(data, "all_ratings") and hasattr(data, "to_raw_uid"):  # a trainset
         rows = [(data.to_raw_uid(u), data.to_raw_iid(i), r) for u, i, r in data.all_ratings()]
-        data = pd.DataFrame(rows, columns=_COLUMNS[:3])
+        data = pd.DataFrame(rows, columns=RATING_COLUMNS[:3])
     elif is_file_source(data):
-        is_binary = isinstance(data, str | os.PathLike) and FileKind.of(Path(data)).is_binary
-        data = read_file(data, _map_columns(columns, ())) if is_binary else read_ratings(data)
+        path = Path(data) if isinstance(data, str | os.PathLike) else Path()
+        if FileKind.of(path).name != "CSV":
+            data = read_file(data)
+        else:
+            data, columns = read_ratings(data, columns, needs_rating=False), None
+            header = data.attrs["columns"]
     elif isinstance(data, list | tuple):
-        if not data or not all(isinstance(row, list | tuple) for row in data):
-            msg = "rows are (user, item), (user, item, rating) or (user, item, rating, timestamp)."
-            raise InvalidInputError(msg)
-        data = pd.DataFrame(data, columns=_COLUMNS[: len(data[0])], dtype=object)
+        data = _build_table(data)
     table = Table(data)
-    table = Table(data, _map_columns(columns, table.names))
-    user, item = (table.read_ids(name) for name in ("user", "item"))
-    has_rating, has_time = (table.has_candidate(name) for name in ("true", "estimated"))
-    rating = table.read_numbers("true") if has_rating else None
-    return Part(user, item, rating, _read_times(table) if has_time else None)
+    found = match_rating_columns(table.names, columns, ("user", "item"))
+    values = {ours: table.read_column(theirs) for ours, theirs in found.items()}
+    rating, time = values.get("rating"), values.get("timestamp")
+    part = Part.of(
+        values["user"],
+        values["item"],
+        None if rating is None else Table({"true": rating}).read_numbers("true"),
+        None if time is None else to_times(time, str(found["timestamp"])),
+    )
+    names = found if header is None else header
+    return replace(part, names={ours: one for ours, one in names.items() if one != ours})
 
 
-def _map_columns(columns: Mapping[str, str], names: Sequence[Any]) -> dict[str, Any]:
-    """Return the table's columns by those of `Table`, whose estimates stand for times."""
-    unknown = [one for one in columns if one not in _COLUMNS]
-    if unknown:
-        msg = f"columns: {unknown[0]!r} is none of {', '.join(_COLUMNS)}."
+def _build_table(rows: list[Any] | tuple[Any, ...]) -> pd.DataFrame:
+    """Return rows of Python as a table.
+
+    Raises
+    ------
+    InvalidInputError
+        A row has another form than the first one.
+    """
+    sizes = {len(row) if isinstance(row, list | tuple) else 0 for row in rows}
+    if len(sizes) != 1 or not sizes <= {2, 3, 4}:
+        msg = (
+            "all rows must be (user, item), (user, item, rating) or (user, item, rating, "
+            "timestamp)."
+        )
         raise InvalidInputError(msg)
-    ours = {"rating": "true", "timestamp": "estimated"}
-    found = {ours.get(name, name): theirs for name, theirs in columns.items()}
-    times = [name for name in names if str(name).lower().replace("_", "") in _TIMES]
-    if "estimated" not in found and times:
-        found["estimated"] = times[0]
-    if "true" not in found and "rating" in names:
-        found["true"] = "rating"
-    return found
-
-
-def _read_times(table: Table) -> Floats:
-    """Return times as numbers; dates become seconds since 1970, NaN if one is missing."""
-    name = table.use_columns("estimated")["estimated"]
-    values = table.read_column(name)
-    if pd.api.types.is_numeric_dtype(values):
-        return np.asarray(values, dtype=np.float64)
-    is_date = pd.api.types.is_datetime64_any_dtype(values)
-    numbers = values if is_date else pd.to_numeric(values, errors="coerce")
-    if not is_date and numbers.notna().any():
-        return np.asarray(numbers, dtype=np.float64)
-    try:
-        dates = pd.to_datetime(values, utc=True, format=None if is_date else "ISO8601")
-    except (ValueError, TypeError) as error:
-        msg = f"{name}: not times ({error}). Give numbers, dates, or texts such as 2020-01-31."
-        raise InvalidInputError(msg) from None
-    seconds = (dates - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(seconds=1)
-    return np.asarray(seconds, dtype=np.float64)
+    return pd.DataFrame(rows, columns=RATING_COLUMNS[: sizes.pop()], dtype=object)
 
 
 def read_batches(
+    data: Any, name: str, columns: Mapping[str, str] | None, memory_limit: str | float | None
+) -> Iterator[Part]:
+    """Yield all rows of some users at a time, from files or streams that are sorted on disk.
+
+    Raises
+    ------
+    InvalidInputError
+        The data cannot be read, or has no columns of users and items.
+    """
+    try:
+        yield from _read_sorted(data, columns, memory_limit)
+    except InvalidInputError as error:
+        msg = f"{name}: {error}"
+        raise InvalidInputError(msg) from None
+
+
+def _read_sorted(
     data: Any, columns: Mapping[str, str] | None, memory_limit: str | float | None
 ) -> Iterator[Part]:
-    """Yield all rows of some users at a time, from files or streams that are sorted on disk."""
-    from recsys_ndcg.scale import read_users_in_batches  # noqa: PLC0415 - loads narwhals
-
-    names, text = _read_heading(data)
-    found = _map_columns(dict(columns or {}), names)
-    if text is not None and not text.heading:
-        found = {ours: str(names.index(theirs) + 1) for ours, theirs in found.items()}
-        found = {"user": "1", "item": "2", **found}
-    kind = "predictions" if {"true", "estimated"} <= found.keys() else "labels"
-    if kind == "labels":
-        found.pop("estimated", None)
-    with label_messages(""):
-        for batch in read_users_in_batches(data, found, kind, memory_limit, text):
-            columns_of = {name: batch.column(name).to_pandas() for name in batch.column_names}
-            numbers = [
-                columns_of[one].to_numpy(dtype=np.float64) if one in columns_of else None
-                for one in ("true", "estimated")
-            ]
-            ids = (to_column(columns_of[one], one) for one in ("user", "item"))
-            yield Part(*ids, *numbers)
-
-
-def _read_heading(data: Any) -> tuple[list[str], TextFormat | None]:
-    """Return the names of the columns of files, and the format if they are text."""
-    from recsys_ndcg.scale import read_names  # noqa: PLC0415
+    from recsys_ndcg.scale import read_names, read_users_in_batches  # noqa: PLC0415 - narwhals
 
     names, text = read_names(data)
-    is_number = len(names) > 2 and not np.isnan(parse_number(names[2]))
-    if text is None or not is_number:
-        return names, text
-    return list(_COLUMNS[: len(names)]), replace(text, heading=False)
+    is_headless = text is not None and len(names) > 2 and not np.isnan(parse_number(names[2]))
+    if text is not None and is_headless:
+        text = replace(text, heading=False)
+        names = [str(place + 1) for place in range(len(names))]
+        columns = {**dict(zip(RATING_COLUMNS, names, strict=False)), **(columns or {})}
+    found = match_rating_columns(names, columns, ("user", "item"))
+    ours_of = {"rating": "true"}
+    mapped = {ours_of.get(ours, ours): theirs for ours, theirs in found.items()}
+    differing = {} if is_headless else {a: b for a, b in found.items() if a != b}
+    for batch in read_users_in_batches(data, mapped, memory_limit, text):
+        rating, time = (
+            batch.column(one).to_numpy().astype(np.float64) if one in mapped else None
+            for one in ("true", "timestamp")
+        )
+        part = Part.of(batch.column("user"), batch.column("item"), rating, time)
+        yield replace(part, names=differing)

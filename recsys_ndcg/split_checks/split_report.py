@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import reduce
 from operator import add
 from typing import Any
@@ -11,18 +11,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from recsys_ndcg.comparison import Gate
 from recsys_ndcg.errors import (
     InvalidInputError,
     as_float,
+    check_choice,
     check_integer,
     escape_invisible,
+    format_count,
     is_number,
     quote,
 )
 from recsys_ndcg.files import to_json_value
 from recsys_ndcg.input import EncodedIds
 from recsys_ndcg.rendering import Document, Renderable, Section, ShownTable, Verdict, join_names
-from recsys_ndcg.scale import find_engine
+from recsys_ndcg.scale import find_engine, is_files
 from recsys_ndcg.split_checks.checks import run_checks
 from recsys_ndcg.split_checks.split import VERDICTS, Finding, Profile, Split
 from recsys_ndcg.split_checks.split_data import Part, read_batches, read_part
@@ -41,6 +44,8 @@ class SplitReport(Renderable):
         The checks that could not run, with what they lack.
     n_rows : mapping of str to int
         The number of rows of each part.
+    names : mapping of str to mapping
+        For each part, our names of columns to the table's, if they differ.
 
     Attributes
     ----------
@@ -53,6 +58,7 @@ class SplitReport(Renderable):
     findings: tuple[Finding, ...]
     skipped: Mapping[str, str] = field(default_factory=dict)
     n_rows: Mapping[str, int] = field(default_factory=dict)
+    names: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def verdict(self) -> str:
@@ -79,7 +85,7 @@ class SplitReport(Renderable):
         found = {one.check: one for one in self.findings}
         if check not in found:
             known = (
-                f"it lacks {self.skipped[check]}"
+                f"it needs {self.skipped[check]}"
                 if check in self.skipped
                 else f"it has {join_names([*found])}"
             )
@@ -91,11 +97,31 @@ class SplitReport(Renderable):
         """Return the findings with a verdict."""
         return [one for one in self.findings if one.verdict == verdict]
 
+    def gate(self, fail_on: str) -> Gate:
+        """Return whether no check has a verdict, or a worse one, and which checks have.
+
+        Raises
+        ------
+        InvalidInputError
+            There is no such verdict.
+        """
+        check_choice("fail_on", fail_on, VERDICTS[:2])
+        bad = [
+            one.check
+            for verdict in VERDICTS[: VERDICTS.index(fail_on) + 1]
+            for one in self.find(verdict)
+        ]
+        if not bad:
+            return Gate(passed=True, reason=f"No check of the split has the verdict {fail_on}.")
+        count = format_count(len(bad), "check")
+        return Gate(passed=False, reason=f"The split fails {count}: {join_names(bad)}.")
+
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain values for JSON; NaN becomes None."""
         findings = [asdict(one) for one in self.findings]
         parts = {"verdict": self.verdict, "rows": dict(self.n_rows), "skipped": dict(self.skipped)}
-        return {**parts, "findings": to_json_value(findings)}
+        columns = {name: dict(one) for name, one in self.names.items() if one}
+        return {**parts, "columns": columns, "findings": to_json_value(findings)}
 
     def document(self, *, with_verdict: bool = True) -> Document:  # noqa: ARG002 - always on top
         """Return the content of the report for people."""
@@ -106,15 +132,20 @@ class SplitReport(Renderable):
             "warning": "Scores on this split mean less than they seem to; see the warnings.",
             "fact": "Nothing is wrong with this split, as far as it could be checked.",
         }[self.verdict]
-        worst = join_names([one.check for one in self.find(self.verdict)[:3]])
-        evidence = "" if self.verdict == "fact" else f"First of all: {worst}."
+        if not self.findings:
+            headline = "This split could not be checked."
+        evidence = ""
+        if self.verdict != "fact":
+            worst = [one.check for one in self.find(self.verdict)[:3]]
+            evidence = f"First of all: {join_names(worst)}."
         sections = []
         for verdict, title in zip(VERDICTS, ("Errors", "Warnings", "Facts"), strict=True):
             if counts[verdict]:
                 table = _build_table(verdict, self.find(verdict))
                 sections.append(Section(f"{verdict}s", title, _LEADS[verdict], [table]))
-        if self.skipped:
-            sections.append(Section("skipped", "Not checked", "", [_join_skipped(self.skipped)]))
+        remarks = [*_join_names(self.names), *_join_skipped(self.skipped)]
+        if remarks:
+            sections.append(Section("skipped", "Not checked", "", [remarks]))
         return Document(
             parts,
             sections,
@@ -130,14 +161,21 @@ _LEADS = {
 }
 
 
+def _join_names(names: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """Return a sentence for each part whose columns have other names."""
+    return [
+        f"Columns of {part}: {join_names(f'{theirs} as {ours}' for ours, theirs in one.items())}."
+        for part, one in names.items()
+        if one
+    ]
+
+
 def _join_skipped(skipped: Mapping[str, str]) -> list[str]:
     """Return a sentence for each reason, with the checks that it left out."""
     by_reason: dict[str, list[str]] = {}
     for name, why in skipped.items():
         by_reason.setdefault(why, []).append(name)
-    return [
-        f"Not checked, as there are {why}: {join_names(names)}." for why, names in by_reason.items()
-    ]
+    return [f"Not checked without {why}: {join_names(names)}." for why, names in by_reason.items()]
 
 
 def _build_table(verdict: str, findings: Iterable[Finding]) -> ShownTable:
@@ -216,35 +254,33 @@ def check_split(  # noqa: PLR0913 - all are inputs
             msg = f"threshold must be a finite number, not {quote(threshold)}."
             raise InvalidInputError(msg)
         threshold = as_float(threshold)
-    is_on_disk = memory_limit is not None or find_engine(train) is not None
     given = {"test": test, "validation": validation, "lists": lists}
     parts = {
-        name: _read(data, name, columns, memory_limit if name != "lists" else None)
+        name: reduce(_join_parts, _read_batches(data, name, columns, memory_limit))
         for name, data in given.items()
         if data is not None
     }
-    batches: Iterable[Part]
-    if is_on_disk:
-        batches = read_batches(train, columns, memory_limit)
-    else:
-        batches = [read_part(train, "train", columns)]
+    batches = _read_batches(train, "train", columns, memory_limit)
     return check_parts(batches, parts, threshold=threshold, k=k)
 
 
-def _read(
+def _read_batches(
     data: Any, name: str, columns: Mapping[str, str] | None, memory_limit: str | float | None
-) -> Part:
-    if memory_limit is None or (not hasattr(data, "__fspath__") and not isinstance(data, str)):
-        return read_part(data, name, columns)
-    return reduce(_join_parts, read_batches(data, columns, memory_limit))
+) -> Iterable[Part]:
+    """Return a part in one batch, or in several if it may be larger than memory."""
+    is_limited = memory_limit is not None and is_files(data)
+    if name != "lists" and (is_limited or find_engine(data) is not None):
+        return read_batches(data, name, columns, memory_limit)
+    return [read_part(data, name, columns)]
 
 
 def _join_parts(first: Part, second: Part) -> Part:
     columns: dict[str, Any] = {}
     for name in ("user", "item", "rating", "time"):
         both = [getattr(one, name) for one in (first, second)]
+        both = [one.ids[one.codes] if isinstance(one, EncodedIds) else one for one in both]
         columns[name] = None if both[0] is None else np.concatenate(both)
-    return Part(**columns)
+    return replace(Part.of(**columns), names=first.names)
 
 
 def check_parts(
@@ -274,9 +310,10 @@ def check_parts(
     cut = np.nan if time is None or np.isnan(time).all() else float(np.nanmedian(time))
     retyped: list[Finding] = []
     summaries = []
-    n_train = 0
+    n_train, names = 0, {}
     for batch in batches:
         n_train += len(batch)
+        names["train"] = batch.names
         train, others, found = _unify_id_types(batch, parts)
         retyped = retyped or found
         summaries.append(TrainSummary.of(train, others, cut, threshold))
@@ -294,7 +331,8 @@ def check_parts(
     )
     findings, skipped = run_checks(split, is_quick=is_quick)
     n_rows = {"train": n_train, **{name: len(part) for name, part in parts.items()}}
-    return SplitReport(tuple(findings), skipped, n_rows)
+    names |= {name: part.names for name, part in parts.items()}
+    return SplitReport(tuple(findings), skipped, n_rows, names)
 
 
 def tabulate_checks(reports: Mapping[Any, SplitReport], names: Sequence[str]) -> pd.DataFrame:
@@ -319,7 +357,7 @@ def _unify_id_types(
     findings = []
     for column in ("user", "item"):
         types = {
-            name: EncodedIds.list_types(pd.unique(getattr(part, column)))
+            name: EncodedIds.list_types(getattr(part, column).ids)
             for name, part in {"train": train, **parts}.items()
         }
         if all(one == types["train"] for one in types.values()):
@@ -329,11 +367,12 @@ def _unify_id_types(
             train.with_text_ids(column),
             {name: part.with_text_ids(column) for name, part in parts.items()},
         )
-        shared = np.isin(getattr(parts["test"], column), getattr(train, column))
+        tested = getattr(parts["test"], column)
+        shared = np.isin(tested.ids, getattr(train, column).ids)[tested.codes]
         sentence = (
             f"The {column}s are of different types ({named}), so none is in two parts. As text, "
-            f"{int(shared.sum())} of {len(shared)} test rows have a {column} of training: give all "
-            "parts the same type."
+            f"{int(shared.sum())} of {len(shared)} test rows have the {column} of a training row: "
+            "give all parts the same type."
         )
         findings.append(
             Finding(

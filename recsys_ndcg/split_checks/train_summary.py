@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import Flags, Floats
-from recsys_ndcg.input import encode_ids
+from recsys_ndcg.arrays import Flags, Floats, Positions
 
 if TYPE_CHECKING:
+    from recsys_ndcg.input import EncodedIds
     from recsys_ndcg.split_checks.split_data import Part
 
 
@@ -62,23 +62,18 @@ class TrainSummary:
         threshold : float, optional
             The least rating of a relevant item.
         """
-        users, user = encode_ids(train.user, "user")
-        items, item = encode_ids(train.item, "item")
-        by_user: dict[str, Any] = {"rows": np.bincount(user, minlength=len(users))}
-        by_item: dict[str, Any] = {"rows": np.bincount(item, minlength=len(items))}
+        by_user: dict[str, Any] = {"rows": count_codes(train.user)}
+        by_item: dict[str, Any] = {"rows": count_codes(train.item)}
         if train.time is not None:
-            by_user["last"] = _find_ends(user, train.time, len(users), np.fmax)
-            by_item["first"] = _find_ends(item, train.time, len(items), np.fmin)
-        keys = user.astype(np.int64) * len(items) + item
-        order = np.sort(keys)
-        again = order[1:] == order[:-1]
-        is_first = np.isin(keys, order[1:][again][:3]) if again.any() else np.zeros(len(keys), bool)
+            by_user["last"] = find_ends(train.user, train.time, np.fmax)
+            by_item["first"] = find_ends(train.item, train.time, np.fmin)
+        again = train.is_repeated
         return cls(
-            users=pd.DataFrame(by_user, index=pd.Index(users)),
-            items=pd.DataFrame(by_item, index=pd.Index(items)),
+            users=pd.DataFrame(by_user, index=pd.Index(train.user.ids)),
+            items=pd.DataFrame(by_item, index=pd.Index(train.item.ids)),
             repeats=int(again.sum()),
-            first_repeats=tuple(dict.fromkeys(train.name_rows(is_first))),
-            in_train={name: _find_pairs(order, users, items, one) for name, one in others.items()},
+            first_repeats=train.name_rows(again),
+            in_train={name: train.contains(one) for name, one in others.items()},
             sums=_sum_rows(train, cut, threshold),
             period=find_period(train.time),
         )
@@ -104,11 +99,6 @@ class TrainSummary:
         """Return the number of rows."""
         return int(self.users["rows"].sum())
 
-    @property
-    def has_times(self) -> bool:
-        """Whether rows have times."""
-        return "last" in self.users
-
 
 def find_period(time: Floats | None) -> tuple[float, float]:
     """Return the first and the last of some times, NaN if there is none."""
@@ -118,25 +108,20 @@ def find_period(time: Floats | None) -> tuple[float, float]:
     return (np.nan, np.nan) if ends[0] > ends[1] else (float(ends[0]), float(ends[1]))
 
 
-def _find_ends(codes: Any, time: Floats, size: int, end: Any) -> Floats:
-    """Return the first or the last time of each code, NaN if it has none."""
-    found = np.full(size, np.nan)
-    end.at(found, codes, time)
-    return found
+def count_codes(ids: EncodedIds) -> Positions:
+    """Return the number of rows of each distinct id."""
+    return np.bincount(ids.codes, minlength=len(ids.ids))
 
 
-def _find_pairs(sorted_keys: Any, users: Any, items: Any, part: Part) -> Flags:
-    """Return whether the pair of each row of a part is among sorted keys."""
-    user, item = pd.Index(users).get_indexer(part.user), pd.Index(items).get_indexer(part.item)
-    keys = user.astype(np.int64) * len(items) + item
-    place = np.minimum(np.searchsorted(sorted_keys, keys), len(sorted_keys) - 1)
-    found: Flags = (sorted_keys[place] == keys) & (user >= 0) & (item >= 0)
+def find_ends(ids: EncodedIds, time: Floats, end: np.ufunc) -> Floats:
+    """Return the first (`np.fmin`) or last time of each distinct id, NaN if it has none."""
+    found = np.full(len(ids.ids), np.nan)
+    end.at(found, ids.codes, time)
     return found
 
 
 def _sum_rows(train: Part, cut: float, threshold: float | None) -> pd.Series[float]:
-    rating = np.full(0, np.nan) if train.rating is None else train.rating
-    rating = rating[~np.isnan(rating)]
+    rating = train.rated
     time = np.zeros(0) if train.time is None else train.time
     relevant = rating >= threshold if threshold is not None else np.zeros(0)
     return pd.Series(

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
+from recsys_ndcg.datasets import sample_ratings
 from recsys_ndcg.split_checks.split import CHECKS
 from tests.commands import json_of, run
 from tests.errors import rejects
@@ -68,6 +69,10 @@ def list_candidates(parts: Parts) -> Parts:
 FAULTS: dict[str, tuple[Callable[[Parts], Parts], str]] = {
     "pairs in both parts": (
         lambda parts: {**parts, "test": pd.concat([parts["test"], parts["train"].head(3)])},
+        "error",
+    ),
+    "validation rows in other parts": (
+        lambda parts: {**parts, "validation": pd.concat([parts["validation"], parts["test"]])},
         "error",
     ),
     "repeated pairs": (edit("test", lambda part: pd.concat([part, part.head(2)])), "error"),
@@ -151,8 +156,11 @@ def test_ids_of_other_types_are_an_error_and_compared_as_text() -> None:
     parts["test"] = parts["test"].assign(user=parts["test"]["user"].astype(str))
     found = check(parts)
     assert found["user ids of one type"].verdict == "error"
-    assert "300 of 300 test rows have a user of training" in found["user ids of one type"].sentence
+    sentence = found["user ids of one type"].sentence
+    assert "300 of 300 test rows have the user of a training row" in sentence
     assert found["users unknown in training"].count == 0
+    parts["train"] = parts["train"].assign(user=parts["train"]["user"].astype(float))
+    assert check(parts)["users unknown in training"].count == 0
 
 
 def test_traces_of_a_filter_are_named() -> None:
@@ -178,7 +186,7 @@ def test_what_users_remain_for_each_metric() -> None:
     assert found == {
         "users": test["user"].nunique(),
         "with training rows": test.loc[test["user"] < 60, "user"].nunique(),
-        "with two test rows (rated ndcg)": int((test["user"].value_counts() > 1).sum()),
+        "with two test rows or more (rated ndcg)": int((test["user"].value_counts() > 1).sum()),
         "with a relevant row (recall)": liked["user"].nunique(),
         "with a relevant row of a known item": liked.loc[liked["item"] < 50, "user"].nunique(),
     }
@@ -207,13 +215,48 @@ def test_the_mean_square_of_z_is_by_the_formula(seed: int) -> None:
     frame = pd.DataFrame({"user": np.arange(400), "item": item})
     is_test = rng.random(400) < 0.3
     found = rn.check_split(frame[~is_test], frame[is_test])["popularity shift"].numbers
-    share, squares = is_test.mean(), []
+    share, squares, usual = is_test.mean(), [], []
     for one in {*item.tolist()}:
         n, t = (item == one).sum(), (item[is_test] == one).sum()
         if n >= 10:
             squares.append((t - n * share) ** 2 / (n * share * (1 - share)))
-    assert found["mean square of z"] == pytest.approx(np.mean(squares))
+            usual.append((400 - n) / 399)
+    assert found["mean square of z"] == pytest.approx(sum(squares) / sum(usual))
     assert found["items"] == len(squares)
+
+
+@pytest.mark.parametrize("sizes", [[1, 1], [90, 9, 1], [30] * 5, [200, *[1] * 50]])
+def test_the_mean_square_of_z_is_one_for_few_items_too(sizes: list[int]) -> None:
+    """However many rows one of them has."""
+    rng = np.random.default_rng(0)
+    item = rng.choice(len(sizes), 1200, p=np.array(sizes) / sum(sizes))
+    frame = pd.DataFrame({"user": np.arange(1200), "item": item})
+    found = []
+    for _ in range(300):
+        test = rng.permutation(1200)[:240]
+        report = rn.check_split(frame.drop(test.tolist()), frame.loc[test])
+        found.append(report["popularity shift"].numbers)
+    squares = [one["mean square of z"] for one in found]
+    assert abs(np.mean(squares) - 1) < 4 * np.std(squares) / np.sqrt(len(squares))
+    p_values = [one["p_value"] for one in found]
+    assert np.mean([one < 0.05 for one in p_values]) < 0.12
+    assert abs(np.mean([one < 0.5 for one in p_values]) - 0.5) < 0.1
+
+
+def test_a_test_part_of_popular_items_is_found_and_random_ones_are_not() -> None:
+    """Rows drawn by the popularity of their items, as in a published split."""
+    ratings = sample_ratings()
+    rng = np.random.default_rng(0)
+    weight = ratings.groupby("item")["user"].transform("size").to_numpy(dtype=float)
+    picked = rng.choice(len(ratings), len(ratings) // 5, replace=False, p=weight / weight.sum())
+    draws = [rng.permutation(len(ratings))[: len(ratings) // 5] for _ in range(20)]
+    found = [
+        rn.check_split(ratings.drop(one.tolist()), ratings.loc[one])["popularity shift"]
+        for one in (picked, *draws)
+    ]
+    assert found[0].verdict == "warning"
+    assert found[0].numbers["mean square of z"] > 2
+    assert sum(one.verdict != "fact" for one in found[1:]) <= 1
 
 
 @slow
@@ -258,6 +301,85 @@ def test_files_larger_than_memory_give_the_same_report(tmp_path: Path) -> None:
                     assert one[part] == other[part], (name, limit)
 
 
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])
+def test_files_are_read_by_the_names_of_their_columns(tmp_path: Path, suffix: str) -> None:
+    """In any order, with other columns and dates: as the table, also within a memory limit."""
+    pytest.importorskip("duckdb")
+    parts = {name: make_split()[name] for name in ("train", "test")}
+    expected = check(parts).findings
+    order = ["genre", "date", "stars", "movieId", "userId"]
+    ours = {"user": "userId", "item": "movieId", "rating": "stars"}
+    paths = {name: tmp_path / f"{name}.{suffix}" for name in parts}
+    for name, part in parts.items():
+        dates = pd.to_datetime(part["timestamp"], unit="s")
+        table = part.rename(columns=ours).assign(date=dates, genre="x")[order]
+        if suffix == "parquet":
+            table.to_parquet(paths[name], index=False)
+        elif suffix == "csv":
+            table.to_csv(paths[name], index=False)
+        else:
+            table.to_json(paths[name], orient="records", lines=True, date_format="iso")
+    limits: list[Parts] = [{}] if suffix == "jsonl" else [{}, {"memory_limit": "2GB"}]
+    for limit in limits:
+        found = check(paths, columns={"rating": "stars"}, **limit)
+        assert [one.sentence for one in found.findings] == [one.sentence for one in expected]
+        assert "Columns of train: userId as user" in str(found)
+
+
+def test_what_cannot_be_read_within_a_memory_limit_is_named(tmp_path: Path) -> None:
+    """It is not taken for a missing value."""
+    pytest.importorskip("duckdb")
+    path, test = tmp_path / "train.csv", [(1, 1)]
+    for line, match in {
+        "1,1,3,soon": "timestamp: not a time at user 1 item 1",
+        "1,1,good,5": "rating: not a number at user 1 item 1",
+        ",1,3,5": "user: a missing id",
+    }.items():
+        path.write_text(f"user,item,rating,timestamp\n{line}\n2,2,4,7\n")
+        with rejects(match, whole=False):
+            rn.check_split(path, test, memory_limit="2GB")
+        with rejects("line 2|row 0", whole=False):
+            rn.check_split(path, test)
+
+
+def test_few_users_cannot_tell_models_apart() -> None:
+    """If the detectable difference is above 1, which no scores can have."""
+    test = [(user, 0) for user in range(3)]
+    found = rn.check_split([(user, 1) for user in range(3)], test)["what this split can tell apart"]
+    assert (found.verdict, dict(found.numbers)) == ("warning", {})
+    assert found.sentence.startswith("3 test users can hardly tell two models apart")
+
+
+@pytest.mark.parametrize("header", ["user,item\n", "item,user\n", ""])
+def test_files_of_users_and_items_need_no_ratings(tmp_path: Path, header: str) -> None:
+    """With a header, in any order, or without one."""
+    (tmp_path / "r.csv").write_text(header + "1,2\n3,4\n")
+    rows = [(2, 1), (4, 3)] if header.startswith("item") else [(1, 2), (3, 4)]
+    found = rn.check_split(tmp_path / "r.csv", rows)
+    assert (found.n_rows["train"], found["pairs in both parts"].count) == (2, 2)
+    (tmp_path / "wide.csv").write_text("when,what,who,why,where\n1,2,3,4,5\n")
+    with rejects("train: There is no column 'user'; the columns are when, what, who, why, where"):
+        rn.check_split(tmp_path / "wide.csv", rows)
+
+
+def test_missing_times_and_ratings_are_left_out_and_counted() -> None:
+    """Of rows that have others."""
+    parts = make_split()
+    parts["test"].loc[parts["test"].index[:7], ["rating", "timestamp"]] = np.nan
+    parts["train"].loc[parts["train"].index[:2], "timestamp"] = np.nan
+    found = check({name: parts[name] for name in ("train", "test")})
+    assert (
+        "Rows without a time, which checks of time leave out: 9." in found["test period"].sentence
+    )
+    rated = parts["test"]["rating"].dropna()
+    assert found["share of relevant rows"].numbers["test"] == (rated >= 4).mean()
+    none = check({**parts, "test": parts["test"].assign(rating=np.nan, timestamp=np.nan)})
+    assert {none.skipped[name] for name in ("rating shift", "share of relevant rows")} == {
+        "ratings"
+    }
+    assert none.skipped["overlap of periods"].startswith("times")
+
+
 def test_batches_of_users_add_up() -> None:
     """A summary of parts is the summary of all."""
     from recsys_ndcg.split_checks import split_report  # noqa: PLC0415
@@ -291,7 +413,9 @@ def test_rows_trainsets_and_dates_are_read() -> None:
     }
     assert check(texts).to_dict() == expected
     named = {name: one.rename(columns={"rating": "stars"}) for name, one in frames.items()}
-    assert check(named, columns={"rating": "stars"}).to_dict() == expected
+    found = check(named, columns={"rating": "stars"}).to_dict()
+    assert found.pop("columns") == {name: {"rating": "stars"} for name in frames}
+    assert found == {name: one for name, one in expected.items() if name != "columns"}
 
 
 def test_what_is_missing_is_named() -> None:
@@ -299,9 +423,9 @@ def test_what_is_missing_is_named() -> None:
     parts = make_split()
     few = {name: parts[name][["user", "item"]] for name in ("train", "test")}
     found = rn.check_split(**few)
-    assert found.skipped["test period"] == "no times (a column timestamp)"
-    assert found.skipped["rating shift"] == "no ratings"
-    with rejects("no check 'test period': it lacks no times"):
+    assert found.skipped["test period"] == "times (a column timestamp)"
+    assert found.skipped["rating shift"] == "ratings"
+    with rejects("no check 'test period': it needs times"):
         found["test period"]
     with rejects("no check 'typo'"):
         found["typo"]
@@ -318,8 +442,21 @@ def test_parts_that_cannot_be_read_are_rejected() -> None:
         rn.check_split(parts["train"], parts["test"], columns={"grade": "x"})
     with rejects("threshold must be a finite number"):
         rn.check_split(parts["train"], parts["test"], threshold=np.nan)
-    with rejects("timestamp: not times"):
+    with rejects("train: timestamp: text such as 'soon', which is no time, in row 0, 1, 2"):
         rn.check_split(parts["train"].assign(timestamp="soon"), parts["test"])
+    with rejects("test: item: a missing id in row 0, 1, 2"):
+        rn.check_split(parts["train"], parts["test"].assign(item=None))
+    with rejects("test: rating: an infinite value in row 0"):
+        rn.check_split(parts["train"], parts["test"].assign(rating=np.inf))
+    with rejects("test: no-file.*: no file matches"):
+        rn.check_split(parts["train"], "no-file*.csv")
+    with rejects("test: all rows must be"):
+        rn.check_split(parts["train"], [(1, 2), (3, 4, 5)])
+    with rejects("columns must map our names to yours"):
+        rn.check_split(parts["train"], parts["test"], columns="rating")  # type: ignore[arg-type]
+    doubled = parts["test"].assign(date=1, day_id=1).rename(columns={"timestamp": "time"})
+    with rejects("'time' and 'date' could each be the timestamp"):
+        rn.check_split(parts["train"], doubled)
 
 
 def test_the_report_is_printed_and_has_a_page() -> None:
@@ -355,7 +492,11 @@ def test_the_command_exits_by_the_verdict(tmp_path: Path) -> None:
     failed = run(*words, "--fail-on", "warning")
     assert failed.exit_code == 1
     assert "share of relevant rows" in failed.stdout
+    assert failed.stderr.startswith("failed: The split fails 2 checks:")
+    assert "share of relevant rows" in failed.stderr
+    assert "passed: No check" in run(*words, "--fail-on", "error").stderr
     found = json_of(*words)
     assert found["verdict"] == "warning"
     assert found["rows"] == {"train": 1200, "test": 300}
     assert run(*words, "--fail-on", "fact").exit_code == 2
+    assert run(*words[:2]).exit_code == 2

@@ -31,7 +31,10 @@ def test_an_experiment_keeps_the_checks_of_its_folds(tmp_path: Path) -> None:
     """As check_split finds them, and in the folder."""
     ratings = sample_ratings(n_users=60)
     how: Any = {"splits": 2, "folder": tmp_path, "progress": False}
-    found = rn.experiment(ratings, {"popular": popular}, **how).split_checks
+    comparison = rn.experiment(ratings, {"popular": popular}, **how)
+    found = comparison.split_checks
+    remark = "check_split finds warnings in 2 of 2 folds: "
+    assert [one for one in comparison.remarks if one.startswith(remark) and LATER in one]
     assert found is not None
     assert found.index.names == ["seed", "fold", "check"]
     assert found.index.unique("fold").tolist() == [1, 2]
@@ -74,6 +77,21 @@ def test_a_cross_validation_keeps_the_checks_of_its_folds() -> None:
     for one in expected.findings:
         if one.check in checks.index:
             assert checks.loc[one.check, "sentence"] == one.sentence
+
+
+@pytest.mark.parametrize("odd", [(7, "7"), (None, "x"), (float("nan"), "x")])
+def test_ids_that_cannot_be_compared_stop_no_training(odd: tuple[Any, Any]) -> None:
+    """Surprise takes any ids."""
+    ratings = sample_ratings(n_users=30)[["user", "item", "rating"]]
+    data = Dataset.load_from_df(ratings, Reader(rating_scale=(0.5, 5)))
+    users = dict(zip(["u001", "u002"], odd, strict=True))
+    data.raw_ratings = [(users.get(one[0], one[0]), *one[1:]) for one in data.raw_ratings]
+    found = cross_validate(BaselineOnly(verbose=False), data, ["rmse"], 2)
+    assert len(found["test_rmse"]) == 2
+    assert found.split_checks.empty
+    text = str(found.split_reports[0])
+    assert "This split could not be checked." in text
+    assert "ids that can be compared (user: " in text
 
 
 def test_training_rows_in_a_testset_are_an_error() -> None:
