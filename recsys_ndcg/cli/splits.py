@@ -63,7 +63,9 @@ def check_split(  # noqa: PLR0913 - one parameter per option
         memory_limit=memory_limit,
     )
     if not page.write(found):
-        values = found.to_dict() if output.form == "json" else found.checks.reset_index()
+        table = found.checks.reset_index()
+        table["rows"] = table["rows"].map("; ".join)
+        values = found.to_dict() if output.form == "json" else table
         output.show(found.document(), values)
     if fail_on is not None:
         exit_if_failed([found.gate(fail_on)], quiet=output.quiet)

@@ -12,6 +12,7 @@ from math import erfc, sqrt
 import numpy as np
 import pandas as pd
 
+from recsys_ndcg.arrays import Flags
 from recsys_ndcg.errors import InvalidInputError, format_count
 from recsys_ndcg.lists import RankedLists
 from recsys_ndcg.scoring import Audit, Plan
@@ -34,9 +35,12 @@ _AT_MINIMUM = 0.01
 #: Two parts were made in different ways if a share differs by more than this.
 _LARGEST_DIFFERENCE = 0.2
 _DAY = 24 * 3600
+#: Times that are so many times as large have another unit, such as milliseconds.
+_OTHER_UNIT = 100
 _EARLIEST, _LATEST = 631_152_000, 4_102_444_800  # 1990 and 2100 in seconds: times look like dates
 #: Lengths of sampled candidates: a relevant item and 99 or 100 drawn ones.
 _SAMPLED = (100, 101)
+_NEARLY_ALL = 0.9
 _POWER = 0.8
 _SLOW = ("what this split can tell apart",)
 
@@ -88,8 +92,14 @@ def find_unknown_users(split: Split) -> Finding:
 @register("items unknown in training")
 def find_unknown_items(split: Split) -> Finding:
     """Find test rows of items without training rows, which no model can recommend."""
-    fault = "{are} of items without training rows, which no model can recommend"
-    return count_rows(split.test.part, split.test.is_unknown_item, "warning", fault, least=MANY)
+    return count_rows(
+        split.test.part,
+        split.test.is_unknown_item,
+        "warning",
+        "{are} of items without training rows",
+        meaning=", which no model can recommend",
+        least=MANY,
+    )
 
 
 @register("users who can be scored")
@@ -139,11 +149,10 @@ def find_short_users(split: Split) -> Finding:
 def find_core_filter(split: Split) -> Finding:
     """Find traces of a k-core filter: many users or items with just the smallest number of rows."""
     texts, numbers = [], {}
-    counts = {"user": split.test.count_by_user(), "item": split.test.count_by_item()}
-    for what, parts in counts.items():
-        both = np.sum(parts, axis=0)
-        least = int(both.min())
-        share = float((both == least).mean())
+    for what in ("user", "item"):
+        counts = split.count_rows_by(what)
+        least = int(counts.min())
+        share = float((counts == least).mean())
         numbers[f"least rows of {what}s"] = least
         if least > 1 and share > _AT_MINIMUM:
             some = f"{100 * share:.1f} % just {least}"
@@ -151,7 +160,7 @@ def find_core_filter(split: Split) -> Finding:
     if not texts:
         return Finding("fact", "No trace of a filter by the number of rows.", 0, numbers=numbers)
     sentence = (
-        f"In both parts together {' and '.join(texts)}: users or items with fewer seem left out, "
+        f"In all parts together {' and '.join(texts)}: users or items with fewer seem left out, "
         "so scores do not hold for them."
     )
     return Finding("fact", sentence, numbers=numbers)
@@ -182,8 +191,7 @@ def find_rating_shift(split: Split) -> Finding:
     mean = sums["rating"] / n
     variance = max(sums["square"] / n - mean**2, 0.0)
     gap, spread = float(rating.mean() - mean), sqrt(variance)
-    error = sqrt(variance / n + float(rating.var()) / len(rating))
-    p_value = erfc(abs(gap) / error / sqrt(2)) if error else 1.0
+    p_value = _find_p(gap, sqrt(variance / n + float(rating.var()) / len(rating)))
     is_shifted = p_value < _ALPHA and abs(gap) > _LEAST_SHIFT * spread
     sentence = (
         f"The mean rating is {rating.mean():.2f} in the test part and {mean:.2f} in training."
@@ -199,13 +207,18 @@ def find_threshold_shift(split: Split) -> Finding:
     share = float((rating >= float(split.threshold or 0)).mean())
     before = sums["relevant"] / sums["rated"]
     error = sqrt(before * (1 - before) * (1 / len(rating) + 1 / sums["rated"]))
-    is_shifted = abs(share - before) > max(_LEAST_POINTS, 2.6 * error)
+    p_value = _find_p(share - before, error)
+    is_shifted = p_value < _ALPHA and abs(share - before) > _LEAST_POINTS
+    separates_none = share in (0, 1)
     sentence = (
         f"{100 * share:.1f} % of the test rows and {100 * before:.1f} % of the training rows are "
         f"relevant (at least {split.threshold:g})."
     )
-    numbers = {"test": share, "train": float(before)}
-    return Finding("warning" if is_shifted else "fact", sentence, numbers=numbers)
+    if separates_none:
+        sentence += " The threshold separates no test rows: give that of this scale."
+    numbers = {"test": share, "train": float(before), "p_value": p_value}
+    verdict = "warning" if is_shifted or separates_none else "fact"
+    return Finding(verdict, sentence, numbers=numbers)
 
 
 @register("validation made like test", "validation")
@@ -230,6 +243,11 @@ def compare_validation(split: Split) -> Finding:
     return Finding("warning", sentence, numbers=numbers)
 
 
+def _find_p(gap: float, error: float) -> float:
+    """Return the p-value of a difference with a standard error (normal, two-sided)."""
+    return erfc(abs(gap) / error / sqrt(2)) if error else float(gap == 0)
+
+
 def _format_p(p_value: float) -> str:
     return "below 0.001" if p_value < 0.001 else f"{p_value:.2g}"
 
@@ -248,14 +266,13 @@ def find_users_future(split: Split) -> Finding:
 @register("overlap of periods", "times")
 def find_overlap(split: Split) -> Finding:
     """Find training rows that are later than the median test row."""
-    share, sums = split.test.late_share, split.train.sums
-    some = (
-        f"{sums['late']:.0f} training rows{format_share(share)} are"
-        if share
-        else "No training row is"
-    )
+    share, count = split.test.late_share, split.test.n_late
+    some = "No training row is"
+    if count:
+        verb = "is" if count == 1 else "are"
+        some = f"{format_count(count, 'training row')}{format_share(share)} {verb}"
     sentence = f"{some} later than half of the test rows."
-    return Finding("warning" if share > MANY else "fact", sentence, int(sums["late"]), share)
+    return Finding("warning" if share > MANY else "fact", sentence, count, share)
 
 
 @register("items from the future", "times")
@@ -273,23 +290,26 @@ def find_listed_future(split: Split) -> Finding:
     last = pd.Series(find_ends(test.user, np.asarray(test.time), np.fmax), test.user.ids)
     first = split.train.items["first"].reindex(lists.item.ids).to_numpy()[lists.item.codes]
     rows = np.asarray(first > last.reindex(lists.user.ids).to_numpy()[lists.user.codes])
-    fault = "{have} no training row before the user's last test row: the item did not exist yet"
-    return count_rows(lists, rows, "warning", fault, what="listed item")
+    fault, meaning = "{are} newer than the user's last test row", ": it did not exist yet"
+    return count_rows(lists, rows, "warning", fault, meaning=meaning, what="listed item")
 
 
 @register("test period", "times")
 def describe_period(split: Split) -> Finding:
     """Describe the periods of the parts."""
     test, train = find_period(split.test.part.time), split.train.period
-    length, before = test[1] - test[0], train[1] - train[0]
-    share = length / before if before else np.nan
     sentence = f"Test rows are {_format_period(test)}, training rows {_format_period(train)}."
     missing = np.count_nonzero(np.isnan(np.asarray(split.test.part.time)))
     missing += len(split.train) - int(split.train.sums["timed"])
     if missing:
         sentence += f" Rows without a time, which checks of time leave out: {missing}."
-    numbers = {"test length": length, "train length": before}
-    return Finding("fact", sentence, share=share, numbers=numbers)
+    verdict = "fact"
+    low, high = sorted(abs(period[1]) for period in (test, train))
+    if low >= _EARLIEST and low * _OTHER_UNIT < high:
+        verdict, fault = "error", "The times of the parts are not in the same unit."
+        sentence = f"{sentence} {fault}"
+    numbers = {"test length": test[1] - test[0], "train length": train[1] - train[0]}
+    return Finding(verdict, sentence, numbers=numbers)
 
 
 def _format_period(period: tuple[float, float]) -> str:
@@ -308,18 +328,24 @@ def find_listed_training(split: Split) -> Finding:
     """Find listed items that their user had in training."""
     assert split.lists is not None, "registered so"  # noqa: S101
     rows = split.train.in_train["lists"]
-    fault = "{are} in the user's training rows: the place is lost for a new item"
-    return count_rows(split.lists, rows, "error", fault, what="listed item")
+    fault, meaning = "{are} in the user's training rows", ": the place is lost for a new item"
+    return count_rows(split.lists, rows, "error", fault, meaning=meaning, what="listed item")
 
 
 @register("sampled candidates", "lists")
 def find_sampled(split: Split) -> Finding:
-    """Find whether every list has 100 or 101 items, as candidates that were drawn."""
+    """Find whether lists are candidates that were drawn.
+
+    They are if every list has 100 or 101 items, and nearly all test rows are in their user's list,
+    which they are in no recommended lists.
+    """
     assert split.lists is not None, "registered so"  # noqa: S101
     lengths = count_codes(split.lists.user)
     shortest, longest = int(lengths.min()), int(lengths.max())
-    sentence = f"Lists have {shortest} to {longest} items."
-    if shortest != longest or longest not in _SAMPLED:
+    sizes = f"{shortest}" if shortest == longest else f"{shortest} to {longest}"
+    sentence = f"Lists have {sizes} items."
+    has_test_rows = 1 - _find_missing(split).mean() > _NEARLY_ALL
+    if shortest != longest or longest not in _SAMPLED or not has_test_rows:
         return Finding("fact", sentence, numbers={"shortest": shortest, "longest": longest})
     sentence = (
         f"Every list has {longest} items, as if the relevant item were ranked among {longest - 1} "
@@ -333,14 +359,32 @@ def find_sampled(split: Split) -> Finding:
 def find_missing_candidates(split: Split) -> Finding:
     """Find test rows that are not in their user's list: an error if lists are candidates."""
     assert split.lists is not None, "registered so"  # noqa: S101
+    is_sampled = find_sampled(split).verdict == "warning"
+    return count_rows(
+        split.test.part,
+        _find_missing(split),
+        "error" if is_sampled else "fact",
+        "{are} missing from the user's list",
+        meaning=" of candidates, and cannot score" if is_sampled else "",
+    )
+
+
+@register("users with lists", "lists")
+def count_users_with_lists(split: Split) -> Finding:
+    """Count the test users who have a list."""
+    assert split.lists is not None, "registered so"  # noqa: S101
+    has_list = np.isin(split.test.part.user.ids, split.lists.user.ids)
+    count, n_users, share = int(has_list.sum()), len(has_list), float(has_list.mean())
+    sentence = f"{count} of {format_count(n_users, 'test user')}{format_share(share)} have a list."
+    return Finding("fact" if count else "error", sentence, count, share)
+
+
+def _find_missing(split: Split) -> Flags:
+    """Return whether each test row is missing from the list of its user, who has one."""
+    assert split.lists is not None, "registered so"  # noqa: S101
     test, lists = split.test.part, split.lists
     has_list = np.isin(test.user.ids, lists.user.ids)[test.user.codes]
-    missing = has_list & ~lists.contains(test)
-    is_sampled = find_sampled(split).verdict == "warning"
-    fault = "{are} not in the user's list" + (
-        " of candidates, and cannot score" if is_sampled else ""
-    )
-    return count_rows(test, missing, "error" if is_sampled else "fact", fault)
+    return np.asarray(has_list & ~lists.contains(test))
 
 
 @register("what this split can tell apart")
@@ -370,8 +414,8 @@ def find_detectable_difference(split: Split) -> Finding:
         )
         return Finding("warning", sentence)
     sentence = (
-        f"The smallest difference of two models that is found with {100 * _POWER:.0f} % power at "
-        f"the 5 % level, if they order at random: {'; '.join(texts)}."
+        f"Smallest detectable difference ({100 * _POWER:.0f} % power, 5 % level, two random "
+        f"orders): {'; '.join(texts)}."
     )
     return Finding("fact", sentence, n_users, numbers=numbers)
 
@@ -403,8 +447,8 @@ def _measure_random_order(split: Split) -> dict[str, tuple[float, int]]:
     return {name: one for name, one in found.items() if one[0]}
 
 
-_ADVICE = {
-    "times": "times (a column timestamp)",
+_LACKING = {
+    "times": "different times (a column timestamp)",
     "ratings": "ratings",
     "threshold": "a threshold",
     "lists": "lists",
@@ -426,7 +470,7 @@ def run_checks(split: Split, *, is_quick: bool = False) -> tuple[list[Finding], 
     for name, (check, needs) in CHECKS.items():
         if is_quick and name in _SLOW:
             continue
-        missing = [advice for one, advice in _ADVICE.items() if one in needs - split.has]
+        missing = [advice for one, advice in _LACKING.items() if one in needs - split.has]
         if missing:
             skipped[name] = missing[0]
         else:

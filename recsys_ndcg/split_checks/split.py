@@ -63,12 +63,15 @@ class Profile:
 
     Parameters
     ----------
+    name : {'test', 'validation'}
+        The part.
     part : Part
         The rows.
     train : TrainSummary
         The training rows.
     """
 
+    name: str
     part: Part
     train: TrainSummary
 
@@ -106,18 +109,15 @@ class Profile:
         """Return the number of users who have any of some rows."""
         return int(np.count_nonzero(np.bincount(self.part.user.codes[rows])))
 
-    def count_by_user(self) -> tuple[Floats, Floats]:
-        """Return the number of rows of each user, in training and in this part."""
-        return _count_rows(self.train.users, self._place_of_user, self.rows_of_users)
-
     def count_by_item(self) -> tuple[Floats, Floats]:
         """Return the number of rows of each item, in training and in this part."""
         return _count_rows(self.train.items, self._place_of_item, count_codes(self.part.item))
 
     @property
     def has_times(self) -> bool:
-        """Whether rows of both parts have times."""
-        return bool(self.train.sums["timed"]) and not np.isnan(find_period(self.part.time)).all()
+        """Whether rows of both parts have times, and not all the same."""
+        ends = np.array([*self.train.period, *find_period(self.part.time)])
+        return not np.isnan(ends).any() and bool(ends.min() < ends.max())
 
     @property
     def is_earlier_than_training(self) -> Flags:
@@ -131,11 +131,16 @@ class Profile:
         first = np.append(self.train.items["first"].to_numpy(), np.nan)[self._place_of_item]
         return np.asarray(first[self.part.item.codes] > np.asarray(self.part.time))
 
+    @property
+    def n_late(self) -> int:
+        """The number of training rows that are later than the median row."""
+        return self.train.n_late[self.name]
+
     @lazy_property
     def late_share(self) -> float:
         """The share of the training rows that are later than the median row."""
-        sums = self.train.sums
-        return float(sums["late"] / sums["timed"]) if sums["timed"] else np.nan
+        n_timed = self.train.sums["timed"]
+        return float(self.n_late / n_timed) if n_timed else np.nan
 
     @lazy_property
     def popularity_shift(self) -> tuple[float, float, int]:
@@ -222,6 +227,15 @@ class Split:
     k: int = 10
     threshold: float | None = None
 
+    def count_rows_by(self, side: str) -> Floats:
+        """Return the number of rows in all parts of each user, or of each item."""
+        known = self.train.users if side == "user" else self.train.items
+        profiles = [self.test] if self.validation is None else [self.test, self.validation]
+        encoded = [getattr(one.part, side) for one in profiles]
+        counts = [pd.Series(count_codes(one), pd.Index(one.ids)) for one in encoded]
+        rows = pd.concat([known["rows"], *counts]).groupby(level=0, sort=False).sum()
+        return np.asarray(rows, dtype=np.float64)
+
     @lazy_property
     def has(self) -> frozenset[str]:
         """What the split has, of what checks need."""
@@ -252,7 +266,14 @@ def register(name: str, *needs: str) -> Callable[[Check], Check]:
 
 
 def count_rows(  # noqa: PLR0913 - a sentence has many parts
-    part: Part, rows: Flags, verdict: str, fault: str, *, least: float = 0.0, what: str = "test row"
+    part: Part,
+    rows: Flags,
+    verdict: str,
+    fault: str,
+    *,
+    meaning: str = "",
+    least: float = 0.0,
+    what: str = "test row",
 ) -> Finding:
     """Return a finding about some rows: only a fact if their share is at most `least`.
 
@@ -266,6 +287,8 @@ def count_rows(  # noqa: PLR0913 - a sentence has many parts
         The verdict on them.
     fault : str
         What is wrong with them, with ``{are}`` or ``{have}`` for the verb.
+    meaning : str
+        What that means, if there are any.
     least : float
         The share up to which they are only counted.
     what : str
@@ -278,7 +301,7 @@ def count_rows(  # noqa: PLR0913 - a sentence has many parts
         else f"No {what}"
     )
     verbs = {"are": "are", "have": "have"} if count > 1 else {"are": "is", "have": "has"}
-    sentence = f"{some} {fault.format(**verbs)}."
+    sentence = f"{some} {fault.format(**verbs)}{meaning if count else ''}."
     return Finding(
         verdict if share > least else "fact", sentence, count, share, part.name_rows(rows)
     )

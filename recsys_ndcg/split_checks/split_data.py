@@ -200,6 +200,9 @@ def _build_table(rows: list[Any] | tuple[Any, ...]) -> pd.DataFrame:
     InvalidInputError
         A row has another form than the first one.
     """
+    if not rows:
+        msg = "there are no rows."
+        raise InvalidInputError(msg)
     sizes = {len(row) if isinstance(row, list | tuple) else 0 for row in rows}
     if len(sizes) != 1 or not sizes <= {2, 3, 4}:
         msg = (

@@ -126,7 +126,7 @@ class SplitReport(Renderable):
     def document(self, *, with_verdict: bool = True) -> Document:  # noqa: ARG002 - always on top
         """Return the content of the report for people."""
         counts = {one: len(self.find(one)) for one in VERDICTS}
-        parts = ", ".join(f"{n} {name} rows" for name, n in self.n_rows.items())
+        parts = ", ".join(format_count(n, f"{_ROW_NAMES[name]}") for name, n in self.n_rows.items())
         headline = {
             "error": "This split has errors: scores on it would be wrong.",
             "warning": "Scores on this split mean less than they seem to; see the warnings.",
@@ -154,6 +154,12 @@ class SplitReport(Renderable):
         )
 
 
+_ROW_NAMES = {
+    "train": "training row",
+    "test": "test row",
+    "validation": "validation row",
+    "lists": "listed item",
+}
 _LEADS = {
     "error": "Scores would be wrong. Make the split again.",
     "warning": "Scores mean less than they seem to, or hold for other users or items.",
@@ -188,7 +194,7 @@ def _build_table(verdict: str, findings: Iterable[Finding]) -> ShownTable:
         for one in findings
     ]
     cells = pd.DataFrame(rows).map(escape_invisible)
-    return ShownTable(f"{verdict}s", cells, n_left_aligned=2, numeric=())
+    return ShownTable(f"{verdict}s", cells, numeric=())
 
 
 def check_split(  # noqa: PLR0913 - all are inputs
@@ -306,8 +312,6 @@ def check_parts(
     is_quick : bool
         Whether to leave out the checks that take longer than reading the rows.
     """
-    time = parts["test"].time
-    cut = np.nan if time is None or np.isnan(time).all() else float(np.nanmedian(time))
     retyped: list[Finding] = []
     summaries = []
     n_train, names = 0, {}
@@ -316,14 +320,14 @@ def check_parts(
         names["train"] = batch.names
         train, others, found = _unify_id_types(batch, parts)
         retyped = retyped or found
-        summaries.append(TrainSummary.of(train, others, cut, threshold))
+        summaries.append(TrainSummary.of(train, others, threshold))
         parts = others
     summary = reduce(add, summaries)
     validation = parts.get("validation")
     split = Split(
         summary,
-        Profile(parts["test"], summary),
-        None if validation is None else Profile(validation, summary),
+        Profile("test", parts["test"], summary),
+        None if validation is None else Profile("validation", validation, summary),
         parts.get("lists"),
         tuple(retyped),
         k,

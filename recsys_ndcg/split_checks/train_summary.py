@@ -32,7 +32,7 @@ class TrainSummary:
         For each row of the other parts, whether its pair is in training.
     sums : pandas.Series
         Over rows with a rating: their number, the sum of ratings and of squares, and of ratings of
-        at least the threshold; over rows with a time: their number, and the number after a cut.
+        at least the threshold; the number of rows with a time.
     period : pair of float
         The first and the last time; NaN without times.
     """
@@ -42,13 +42,12 @@ class TrainSummary:
     repeats: int
     first_repeats: tuple[str, ...]
     in_train: Mapping[str, Flags]
+    n_late: Mapping[str, int]
     sums: pd.Series[float]
     period: tuple[float, float]
 
     @classmethod
-    def of(
-        cls, train: Part, others: Mapping[str, Part], cut: float, threshold: float | None
-    ) -> TrainSummary:
+    def of(cls, train: Part, others: Mapping[str, Part], threshold: float | None) -> TrainSummary:
         """Summarise training rows, with all rows of each of their users.
 
         Parameters
@@ -57,8 +56,6 @@ class TrainSummary:
             The rows.
         others : mapping of str to Part
             The other parts, whose pairs are looked up.
-        cut : float
-            Rows later than this time are counted; NaN without times.
         threshold : float, optional
             The least rating of a relevant item.
         """
@@ -74,7 +71,8 @@ class TrainSummary:
             repeats=int(again.sum()),
             first_repeats=train.name_rows(again),
             in_train={name: train.contains(one) for name, one in others.items()},
-            sums=_sum_rows(train, cut, threshold),
+            n_late={name: _count_later(train, one) for name, one in others.items()},
+            sums=_sum_rows(train, threshold),
             period=find_period(train.time),
         )
 
@@ -88,6 +86,7 @@ class TrainSummary:
             repeats=self.repeats + other.repeats,
             first_repeats=(self.first_repeats + other.first_repeats)[:3],
             in_train={name: one | other.in_train[name] for name, one in self.in_train.items()},
+            n_late={name: n + other.n_late[name] for name, n in self.n_late.items()},
             sums=self.sums + other.sums,
             period=(
                 np.fmin(self.period[0], other.period[0]),
@@ -120,7 +119,14 @@ def find_ends(ids: EncodedIds, time: Floats, end: np.ufunc) -> Floats:
     return found
 
 
-def _sum_rows(train: Part, cut: float, threshold: float | None) -> pd.Series[float]:
+def _count_later(train: Part, part: Part) -> int:
+    """Return the number of training rows that are later than the median row of a part."""
+    if train.time is None or part.time is None or np.isnan(part.time).all():
+        return 0
+    return int((train.time > np.nanmedian(part.time)).sum())
+
+
+def _sum_rows(train: Part, threshold: float | None) -> pd.Series[float]:
     rating = train.rated
     time = np.zeros(0) if train.time is None else train.time
     relevant = rating >= threshold if threshold is not None else np.zeros(0)
@@ -131,6 +137,5 @@ def _sum_rows(train: Part, cut: float, threshold: float | None) -> pd.Series[flo
             "square": (rating**2).sum(),
             "relevant": float(relevant.sum()),
             "timed": float((~np.isnan(time)).sum()),
-            "late": float((time > cut).sum()),
         }
     )

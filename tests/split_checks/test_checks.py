@@ -17,6 +17,7 @@ from recsys_ndcg.datasets import sample_ratings
 from recsys_ndcg.split_checks.split import CHECKS
 from tests.commands import json_of, run
 from tests.errors import rejects
+from tests.pages import ROOT, text_of
 from tests.profiles import slow
 
 Frame = pd.DataFrame
@@ -114,6 +115,17 @@ FAULTS: dict[str, tuple[Callable[[Parts], Parts], str]] = {
     ),
     "sampled candidates": (list_candidates, "warning"),
     "test items missing from candidates": (list_candidates, "error"),
+    "users with lists": (
+        edit("lists", lambda part: part.assign(user=part["user"] + 1000)),
+        "error",
+    ),
+    "test period": (
+        lambda parts: {
+            "train": parts["train"].assign(timestamp=parts["train"]["timestamp"] + 1.5e9),
+            "test": parts["test"].assign(timestamp=(parts["test"]["timestamp"] + 1.5e9) * 1000),
+        },
+        "error",
+    ),
     "what this split can tell apart": (
         edit("test", lambda part: part.head(1).drop(columns="rating")),
         "warning",
@@ -122,7 +134,6 @@ FAULTS: dict[str, tuple[Callable[[Parts], Parts], str]] = {
 #: These only describe.
 FACTS = {
     "users who can be scored", "users with fewer than k test rows", "filtered by number of rows",
-    "test period",
 }  # fmt: skip
 
 
@@ -173,7 +184,54 @@ def test_traces_of_a_filter_are_named() -> None:
         ].sentence
     )
     sentence = check(parts)["filtered by number of rows"].sentence
+    assert "every user has 30 rows or more, 100.0 % just 30" in sentence
+    del parts["validation"]
+    sentence = check(parts)["filtered by number of rows"].sentence
     assert "every user has 25 rows or more, 100.0 % just 25" in sentence
+
+
+def test_lists_of_a_hundred_are_recommendations_if_they_lack_test_items() -> None:
+    """Candidates have the test item of nearly every user."""
+    parts = list_candidates(make_split())
+    assert check(parts)["sampled candidates"].verdict == "warning"
+    recommended = parts["lists"].copy()
+    is_test = recommended["item"] < 100
+    recommended.loc[is_test, "item"] = recommended["item"][is_test].where(
+        recommended["user"][is_test] % 3 > 0, 999
+    )
+    found = check({**parts, "lists": recommended})
+    assert found["sampled candidates"].sentence == "Lists have 100 items."
+    assert found["test items missing from candidates"].verdict == "fact"
+
+
+def test_a_threshold_that_separates_nothing_is_named() -> None:
+    """As it is on another scale."""
+    found = check(make_split(), threshold=11)["share of relevant rows"]
+    assert found.verdict == "warning"
+    assert found.sentence.endswith("separates no test rows: give that of this scale.")
+
+
+def test_no_row_at_fault_has_no_consequence() -> None:
+    """The clause that says what faults mean is left out."""
+    found = check(make_split())
+    assert found["training items in lists"].sentence == (
+        "No listed item is in the user's training rows."
+    )
+    assert found["items unknown in training"].sentence == (
+        "No test row is of items without training rows."
+    )
+
+
+def test_validation_rows_have_a_median_of_their_own() -> None:
+    """Training rows between the two medians are later than one of them only."""
+    parts = make_split()
+    train = parts["train"].assign(timestamp=lambda part: part["timestamp"] + 1000)
+    found = check({**parts, "train": train})
+    numbers = found["validation made like test"].numbers
+    median = parts["validation"]["timestamp"].median()
+    share = (train["timestamp"] > median).mean()
+    assert numbers["validation: training rows later than the median"] == share > 0
+    assert found["overlap of periods"].share < share
 
 
 def test_what_users_remain_for_each_metric() -> None:
@@ -377,7 +435,9 @@ def test_missing_times_and_ratings_are_left_out_and_counted() -> None:
     assert {none.skipped[name] for name in ("rating shift", "share of relevant rows")} == {
         "ratings"
     }
-    assert none.skipped["overlap of periods"].startswith("times")
+    assert none.skipped["overlap of periods"].startswith("different times")
+    same = {name: part.assign(timestamp=0) for name, part in parts.items()}
+    assert check(same).skipped["overlap of periods"].startswith("different times")
 
 
 def test_batches_of_users_add_up() -> None:
@@ -423,9 +483,9 @@ def test_what_is_missing_is_named() -> None:
     parts = make_split()
     few = {name: parts[name][["user", "item"]] for name in ("train", "test")}
     found = rn.check_split(**few)
-    assert found.skipped["test period"] == "times (a column timestamp)"
+    assert found.skipped["test period"] == "different times (a column timestamp)"
     assert found.skipped["rating shift"] == "ratings"
-    with rejects("no check 'test period': it needs times"):
+    with rejects("no check 'test period': it needs different times"):
         found["test period"]
     with rejects("no check 'typo'"):
         found["typo"]
@@ -500,3 +560,9 @@ def test_the_command_exits_by_the_verdict(tmp_path: Path) -> None:
     assert found["rows"] == {"train": 1200, "test": 300}
     assert run(*words, "--fail-on", "fact").exit_code == 2
     assert run(*words[:2]).exit_code == 2
+
+
+def test_the_page_names_every_check() -> None:
+    """With the names that reports have."""
+    page = text_of(ROOT / "docs" / "check-split.md")
+    assert [name for name in CHECKS if f"`{name}`" not in page] == []
