@@ -45,11 +45,13 @@ PUBLIC = {"recsys_ndcg.folds", "recsys_ndcg.surprise"}
 #: Counted by `tests.package_size`. A number may fall, never grow, except for a new subject:
 #: measures beyond accuracy added 5,440 lines and 44 measures, most in a file of their own; groups,
 #: runs, families of tests, several data sets and searches added 1,780 lines and 7 files; tables for
-#: papers, a choice of metrics on pages, notebooks, other libraries added 1,320 lines and 3 files.
+#: papers, a choice of metrics on pages, notebooks, other libraries added 1,320 lines and 3 files;
+#: checks of splits, weights, scorers for other libraries, time, sampled items and published numbers
+#: added 3,900 lines and 28 files.
 LIMITS = {
-    "code lines": 30_250,
-    "files": 224,
-    "names crossing a room's border": 290,
+    "code lines": 34_150,
+    "files": 252,
+    "names crossing a room's border": 317,
     "imports past a door": 0,
     "class names used twice": 0,
     "short files with one neighbour": 0,

@@ -180,6 +180,6 @@ def test_what_cannot_be_computed_is_no_possible_number() -> None:
     assert table.loc["rated items", "verdict"] == "no score"
     table = rn.explain_number("HR@10 0.5, leave-one-out, full ranking").table.set_index("protocol")
     assert table["stated"].to_dict()["all items"]
-    assert np.isnan(table.loc["all items", "chance"])
+    assert table["chance"].isna()["all items"]
     joined = json_of("explain-number", "precision@10", "0.2,", "leave-one-out")
     assert joined["text"] == "precision@10 0.2, leave-one-out"
