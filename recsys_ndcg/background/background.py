@@ -34,6 +34,7 @@ from recsys_ndcg.input import (
     is_indexed_table,
     read_background_rows,
     read_indexed_table,
+    read_values_by_id,
     to_column,
 )
 from recsys_ndcg.lazy import Cache, lazy_property
@@ -409,28 +410,18 @@ def _read_catalogue(data: Any) -> Ids:
 
 def _read_groups(groups: Any) -> tuple[Ids, list[Any]]:
     """Return the users and their groups."""
-    if isinstance(groups, Mapping) and groups:
-        users, names = to_column([*groups], "groups"), [*groups.values()]
-    elif isinstance(groups, pd.Series) or is_indexed_table(groups):
-        users, table = read_indexed_table(groups, "groups", "user")
-        if len(table.columns) != 1:
-            found = ", ".join(map(str, table.columns)) or "none"
-            msg = f"groups must have one column besides the users; it has {found}. Give one."
-            raise InvalidInputError(msg)
-        names = table.iloc[:, 0].tolist()
-    else:
+    is_empty = isinstance(groups, Mapping) and not groups
+    if is_empty or not (isinstance(groups, pd.Series) or is_indexed_table(groups)):
         msg = (
             "groups must be a mapping of users to their groups, such as {'ann': 'new'}, or a table "
             f"with the columns user and group, not {quote(groups)}."
         )
         raise InvalidInputError(msg)
+    users, values = read_values_by_id(groups, "groups", "user")
+    names = values.tolist()
     wrong = [name for name in names if not isinstance(name, Hashable)]
     if wrong:
         msg = f"groups: a group must be a name or a number, not {quote(wrong[0])}."
-        raise InvalidInputError(msg)
-    repeated = pd.Index(users)[pd.Index(users).duplicated()]
-    if len(repeated):
-        msg = f"groups: the user {quote(repeated[0])} is there twice. Give each user one group."
         raise InvalidInputError(msg)
     return users, names
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Flags, Floats, Ids, Positions
 from recsys_ndcg.errors import InvalidInputError, quote
-from recsys_ndcg.input import is_indexed_table, read_indexed_table, to_floats
+from recsys_ndcg.input import is_indexed_table, read_values_by_id, to_floats
 
 if TYPE_CHECKING:
     from recsys_ndcg.background.background import Background
@@ -109,24 +109,15 @@ def read_weights(data: Any) -> tuple[Ids, Floats]:
     """
     if isinstance(data, Propensity):
         data = data.weights
-    if (isinstance(data, Mapping) and data) or isinstance(data, pd.Series):
-        data = pd.Series(data).rename_axis("item")  # or 0, 1, 2 … would be row numbers
-    if not (isinstance(data, pd.Series) or is_indexed_table(data)):
+    is_empty = isinstance(data, Mapping) and not data
+    if is_empty or not (isinstance(data, pd.Series) or is_indexed_table(data)):
         msg = (
             "weights must be propensity(train, gamma=...), a Series of weights by item, or a table "
             f"with the columns item and weight, not {quote(data)}."
         )
         raise InvalidInputError(msg)
-    items, table = read_indexed_table(data, "weights")
-    if len(table.columns) != 1:
-        found = ", ".join(map(str, table.columns)) or "none"
-        msg = f"weights must have one column besides the items; it has {found}. Give one."
-        raise InvalidInputError(msg)
-    repeated = pd.Index(items)[pd.Index(items).duplicated()]
-    if len(repeated):
-        msg = f"weights: the item {quote(repeated[0])} is there twice. Give each item one weight."
-        raise InvalidInputError(msg)
-    values = to_floats(table.iloc[:, 0], "weights")
+    items, given = read_values_by_id(data, "weights")
+    values = to_floats(given, "weights")
     wrong = np.flatnonzero(~((values >= 0) & np.isfinite(values)))
     if len(wrong):
         msg = (

@@ -68,6 +68,45 @@ def read_indexed_table(data: Any, name: str, key: str = "item") -> tuple[Ids, pd
     return to_column(frame[column], f"{name}: {key}"), frame.drop(columns=column)
 
 
+def read_values_by_id(data: Any, name: str, key: str = "item") -> tuple[Ids, pd.Series[Any]]:
+    """Return the items, or users, of a mapping, Series or table, and the value of each.
+
+    Parameters
+    ----------
+    data : mapping of ids to values, or as for `read_indexed_table`
+        A table has one column besides the ids.
+    name, key
+        As for `read_indexed_table`.
+
+    Raises
+    ------
+    InvalidInputError
+        An id is there twice, there are several columns, or as for `read_indexed_table`.
+
+    Examples
+    --------
+    >>> items, values = read_values_by_id({"a": 1.5, "b": 2.0}, "weights")
+    >>> items.tolist(), values.tolist()
+    (['a', 'b'], [1.5, 2.0])
+    """
+    if isinstance(data, Mapping):
+        ids, values = to_column([*data], name), pd.Series([*data.values()], dtype=object)
+    else:
+        if isinstance(data, pd.Series):
+            data = data.rename_axis(key)  # or 0, 1, 2 … would be row numbers
+        ids, table = read_indexed_table(data, name, key)
+        if len(table.columns) != 1:
+            found = ", ".join(map(str, table.columns)) or "none"
+            msg = f"{name} must have one column besides the {key}s; it has {found}. Give one."
+            raise InvalidInputError(msg)
+        values = table.iloc[:, 0]
+    repeated = pd.Index(ids)[pd.Index(ids).duplicated()]
+    if len(repeated):
+        msg = f"{name}: the {key} {quote(repeated[0])} is there twice. Give each {key} one value."
+        raise InvalidInputError(msg)
+    return ids, values
+
+
 def _find_column(frame: pd.DataFrame, name: str, key: str) -> Any:
     """Return the column of ids, None if they are the index."""
     if key in frame:
