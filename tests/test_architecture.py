@@ -51,7 +51,7 @@ PUBLIC = {"recsys_ndcg.folds", "recsys_ndcg.surprise"}
 LIMITS = {
     "code lines": 34_150,
     "files": 252,
-    "names crossing a room's border": 317,
+    "names crossing a room's border": 318,
     "imports past a door": 0,
     "class names used twice": 0,
     "short files with one neighbour": 0,

@@ -166,7 +166,7 @@ def test_some_users_of_a_loaded_report_have_all_that_needs_no_lists(
     again = rn.Report.load(path)
     assert again == loaded
     assert str(again) == str(loaded)
-    match = "read from a file.*Evaluate the rows of this user again"
+    match = "read from a file.*Evaluate the data again"
     assert_rejected(match, loaded.explain, users[0])
 
 
