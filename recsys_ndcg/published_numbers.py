@@ -228,6 +228,17 @@ def _read_text(text: str, items: int | None) -> _Statement:
             if known.setdefault(name, number) != number:
                 msg = f"{quote(part)} contradicts an earlier part, which says {known[name]}."
                 raise InvalidInputError(msg)
+    _complete(known, text, items)
+    return _Statement(
+        plan.measurements[0],
+        round(float(digits) * scale, n_decimals + 2),
+        0.5 * scale * 10**-n_decimals,
+        **known,  # type: ignore[arg-type] # flags are 0 or 1
+    )
+
+
+def _complete(known: dict[str, int], text: str, items: int | None) -> None:
+    """Add what follows from the parts of a text, and raise if they contradict each other."""
     if len(known.keys() & _RANKED) > 1:
         msg = f"{quote(text)} names two sets of items to rank. Name one of them."
         raise InvalidInputError(msg)
@@ -239,12 +250,10 @@ def _read_text(text: str, items: int | None) -> _Statement:
     if not 1 < known.get("n_items", 2) <= _MOST_ITEMS:
         msg = f"{known['n_items']} items: a catalogue has from 2 to {_MOST_ITEMS} here."
         raise InvalidInputError(msg)
-    return _Statement(
-        plan.measurements[0],
-        round(float(digits) * scale, n_decimals + 2),
-        0.5 * scale * 10**-n_decimals,
-        **known,  # type: ignore[arg-type] # flags are 0 or 1
-    )
+    for name in ("among", "negatives", "n_relevant"):
+        if known.get(name, 1) > known.get("n_items", _MOST_ITEMS):
+            msg = f"{quote(text)} ranks {known[name]} items, which are more than there are."
+            raise InvalidInputError(msg)
 
 
 def _read_part(part: str) -> dict[str, int]:
@@ -280,7 +289,7 @@ def _list_protocols(stated: _Statement) -> Iterator[dict[str, Any]]:
     is_stated = stated.among is not None or stated.negatives is not None
     for size in sizes:
         if n_relevant < size and (stated.n_items is None or size <= stated.n_items):
-            name = f"{n_relevant} relevant among {size}"
+            name = f"{n_relevant} relevant among {size}" if stated.n_relevant else f"among {size}"
             yield _build_row(stated, name, size, is_stated=is_stated)
     n_rated = 1 if stated.n_relevant == 1 else None
     yield _build_row(stated, _RATED_ITEMS, n_rated, is_stated=stated.is_rated)

@@ -11,7 +11,7 @@ import pandas as pd
 
 from recsys_ndcg.arrays import Flags, compute_offsets
 from recsys_ndcg.convention import Convention, compute_relevance
-from recsys_ndcg.errors import InvalidInputError, check_integer, is_number, quote
+from recsys_ndcg.errors import InvalidInputError, check_integer, quote
 from recsys_ndcg.evaluation import read_lists
 from recsys_ndcg.input import encode_ids, to_column, to_floats
 from recsys_ndcg.lists import CatalogueLists, GroupedLists
@@ -134,8 +134,13 @@ def _read(scores: Any, plan: Plan, columns: Mapping[str, str] | None) -> Grouped
             raise InvalidInputError(msg)
         return scores.audit_data.lists
     if isinstance(scores, Mapping | pd.DataFrame) and {"rank", "candidates"} <= {*scores}:
-        return read_ranks(pd.DataFrame(scores), plan)
-    if isinstance(scores, Mapping) and all(map(is_number, scores.get("rank", ("none",)))):
+        try:
+            table = pd.DataFrame(scores)
+        except ValueError as error:  # of pandas
+            msg = f"The table of ranks cannot be read: {error}."
+            raise InvalidInputError(msg) from None
+        return read_ranks(table, plan)
+    if isinstance(scores, Mapping) and {*scores} in ({"rank"}, {"rank", "user"}):
         msg = "A table of ranks needs the column 'candidates': how many items were ranked."
         raise InvalidInputError(msg)
     return read_lists(scores, plan, columns)

@@ -47,11 +47,11 @@ PUBLIC = {"recsys_ndcg.folds", "recsys_ndcg.surprise"}
 #: runs, families of tests, several data sets and searches added 1,780 lines and 7 files; tables for
 #: papers, a choice of metrics on pages, notebooks, other libraries added 1,320 lines and 3 files;
 #: checks of splits, weights, scorers for other libraries, time, sampled items and published numbers
-#: added 3,900 lines and 28 files.
+#: added 3,950 lines and 28 files.
 LIMITS = {
-    "code lines": 34_150,
+    "code lines": 34_200,
     "files": 252,
-    "names crossing a room's border": 318,
+    "names crossing a room's border": 319,
     "imports past a door": 0,
     "class names used twice": 0,
     "short files with one neighbour": 0,

@@ -168,6 +168,9 @@ def test_contradictions_are_rejected() -> None:
             rn.explain_number(f"HR@10 0.5, {text}")
     with rejects("'5 relevant' contradicts an earlier part, which says 1"):
         rn.explain_number("HR@10 0.5, leave-one-out, 5 relevant")
+    for more in ("ML-1M, 1 in 5000", "100 negatives, 50 items", "1 in 20000000000"):
+        with rejects("which are more than there are"):
+            rn.explain_number(f"HR@10 0.5, {more}")
     with rejects("'42' cannot be read. Decimals have a point: 0.69"):
         rn.explain_number("HR@10 0,42")
     with rejects("not a metric and its value.*with commas between"):
@@ -178,6 +181,8 @@ def test_what_cannot_be_computed_is_no_possible_number() -> None:
     """A list of one item has no AUC; a catalogue of unknown size has no chance."""
     table = rn.explain_number("AUC 0.85, leave-one-out").table.set_index("protocol")
     assert table.loc["rated items", "verdict"] == "no score"
+    table = rn.explain_number("precision@10 0.5, ML-1M").table
+    assert "among 100" in {*table["protocol"]}  # one relevant item allows no more than 0.1
     table = rn.explain_number("HR@10 0.5, leave-one-out, full ranking").table.set_index("protocol")
     assert table["stated"].to_dict()["all items"]
     assert table["chance"].isna()["all items"]

@@ -1,3 +1,5 @@
+from recsys_ndcg.input.dispatch import choose_rating_columns as choose_rating_columns
+from recsys_ndcg.input.dispatch import is_rating_header as is_rating_header
 from recsys_ndcg.input.dispatch import read_background_rows as read_background_rows
 from recsys_ndcg.input.dispatch import read_file as read_file
 from recsys_ndcg.input.dispatch import read_ratings as read_ratings
@@ -24,4 +26,3 @@ from recsys_ndcg.input.rows import to_floats as to_floats
 from recsys_ndcg.input.rows import to_ids as to_ids
 from recsys_ndcg.input.rows import to_times as to_times
 from recsys_ndcg.input.text_format import TextFormat as TextFormat
-from recsys_ndcg.input.text_tables import parse_number as parse_number

@@ -179,17 +179,7 @@ def read_ratings(
     named: dict[str, str] = {}
 
     def choose(names: Sequence[str]) -> ColumnChoice:
-        found = match_rating_columns(names, columns)
-        if len(names) <= len(RATING_COLUMNS):
-            for ours, theirs in zip(RATING_COLUMNS, names, strict=False):
-                if theirs not in found.values():
-                    found.setdefault(ours, theirs)
-        if text_format.heading and len(names) > len(RATING_COLUMNS):
-            found = match_rating_columns(names, columns, needed)
-        elif not {*needed} <= found.keys():
-            form = f"{', '.join(needed)}[, {', '.join(RATING_COLUMNS[len(needed) :])}]"
-            msg = f"{content.name}: {len(names)} columns; ratings are {form}."
-            raise InvalidInputError(msg)
+        found = choose_rating_columns(names, columns, needed)
         named.update(found if text_format.heading else {})
         ours_of = {theirs: ours for ours, theirs in found.items()}
         ids = [one for one in RATING_COLUMNS if one in found and one != "rating"]
@@ -211,15 +201,49 @@ def read_ratings(
 
 
 def _detect_ratings_format(text: str) -> TextFormat:
-    """Return the format of ratings.
-
-    There is a header if the third field is not a number, or the fields name user and item.
-    """
+    """Return the format of ratings."""
     text_format = TextFormat("::" if "::" in get_first_line(text) else None)
-    fields = [one.strip() for one in text_format.split_first_line(text)]
-    is_word = "".join(fields[2:3]) != "" and np.isnan(parse_number(fields[2]))
-    is_named = {"user", "item"} <= match_columns(fields).keys()
-    return replace(text_format, heading=is_word or is_named)
+    return replace(text_format, heading=is_rating_header(text_format.split_first_line(text)))
+
+
+def is_rating_header(fields: Sequence[str]) -> bool:
+    """Return whether the first line of ratings is a header.
+
+    It is if the third field is not a number, or the fields name user and item.
+    """
+    fields = [one.strip() for one in fields]
+    is_word = "".join(fields[2:3]) != "" and bool(np.isnan(parse_number(fields[2])))
+    return is_word or {"user", "item"} <= match_columns(fields).keys()
+
+
+def choose_rating_columns(
+    names: Sequence[str], columns: Mapping[str, Any] | None, needed: Sequence[str]
+) -> dict[str, Any]:
+    """Return the columns of a text file of ratings: by name, or by place if names say nothing.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The fields of the header, or any names of the columns without one.
+    columns, needed
+        As for `match_rating_columns`.
+
+    Raises
+    ------
+    InvalidInputError
+        A needed column is missing.
+    """
+    found = match_rating_columns(names, columns)
+    if {"user", "item"} <= found.keys() or len(names) > len(RATING_COLUMNS):
+        return match_rating_columns(names, columns, needed)
+    for ours, theirs in zip(RATING_COLUMNS, names, strict=False):
+        if theirs not in found.values():
+            found.setdefault(ours, theirs)
+    if not {*needed} <= found.keys():
+        form = f"{', '.join(needed)}[, {', '.join(RATING_COLUMNS[len(needed) :])}]"
+        msg = f"{len(names)} columns; ratings are {form}."
+        raise InvalidInputError(msg)
+    return found
 
 
 def read_rows(

@@ -92,8 +92,6 @@ def read_values_by_id(data: Any, name: str, key: str = "item") -> tuple[Ids, pd.
     if isinstance(data, Mapping):
         ids, values = to_column([*data], name), pd.Series([*data.values()], dtype=object)
     else:
-        if isinstance(data, pd.Series):
-            data = data.rename_axis(key)  # or 0, 1, 2 … would be row numbers
         ids, table = read_indexed_table(data, name, key)
         if len(table.columns) != 1:
             found = ", ".join(map(str, table.columns)) or "none"

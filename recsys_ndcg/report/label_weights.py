@@ -14,7 +14,8 @@ from recsys_ndcg.arrays import Floats
 from recsys_ndcg.background import MAX_GAMMA, Background, Propensity
 from recsys_ndcg.convention import compute_relevance
 from recsys_ndcg.errors import InvalidInputError, is_number, quote
-from recsys_ndcg.lists import GroupedLists
+from recsys_ndcg.input import is_indexed_table, read_values_by_id
+from recsys_ndcg.lists import GroupedLists, digest_labels
 from recsys_ndcg.metrics import Metric
 from recsys_ndcg.rendering import list_first
 from recsys_ndcg.report.user_groups import BIN_STARTS, UNKNOWN_BIN, name_range
@@ -87,32 +88,38 @@ def _assign_strata(lists: GroupedLists, groups: Any, train: Any) -> Any:
         raise InvalidInputError(msg)
     if isinstance(groups, str) and groups == "popularity":
         return name_counts(_count_training_rows(lists, train)[1])
-    if not isinstance(groups, Mapping | pd.Series) or not len(groups):
+    is_wrong = isinstance(groups, str) or (isinstance(groups, Mapping) and not groups)
+    if is_wrong or not (isinstance(groups, pd.Series) or is_indexed_table(groups)):
         msg = (
-            "Strata of items are 'popularity', or a mapping or Series of items to strata, not "
-            f"{quote(groups)}."
+            "Strata of items are 'popularity', or a mapping, Series or table of items to strata, "
+            f"not {quote(groups)}."
         )
         raise InvalidInputError(msg)
-    by_item = pd.Series(groups).astype(object)
-    repeated = by_item.index[by_item.index.duplicated()]
-    if len(repeated):
-        msg = f"The item {quote(repeated[0])} has two strata. Give it one."
-        raise InvalidInputError(msg)
-    stratum = by_item.reindex(pd.Index(lists.item_ids))
-    if stratum.isna().all():
+    ids, values = read_values_by_id(groups, "strata")
+    place = pd.Index(ids).get_indexer(pd.Index(lists.item_ids))
+    if (place < 0).all():
         msg = (
-            f"None of the {len(stratum)} items of the lists has a stratum: the items have ids such "
-            f"as {quote(lists.item_ids[0])}, the strata {quote(by_item.index[0])}."
+            f"None of the {len(place)} items of the lists has a stratum: the items have ids such "
+            f"as {quote(lists.item_ids[0])}, the strata {quote(ids[0])}."
         )
         raise InvalidInputError(msg)
-    is_missing = stratum.isna()
-    if is_missing.any() and (stratum == _OTHER).any():
-        msg = (
-            f"{int(is_missing.sum())} items have no stratum, and would be in 'other', which is the "
-            "name of one of yours. Give these items a stratum, or rename it."
-        )
-        raise InvalidInputError(msg)
-    return pd.Categorical(stratum.mask(is_missing, _OTHER))
+    try:
+        known = pd.Categorical(values)
+    except TypeError:
+        msg = "A stratum must be a name or a number, not a list: name one for each item."
+        raise InvalidInputError(msg) from None
+    names = [*known.categories]
+    codes: Any = np.append(known.codes, -1)[place]
+    n_missing = int((codes < 0).sum())
+    if n_missing:
+        if _OTHER in names:
+            msg = (
+                f"{n_missing} items have no stratum, and would be in 'other', which is the name of "
+                "one of yours. Give these items a stratum, or rename it."
+            )
+            raise InvalidInputError(msg)
+        codes, names = np.where(codes < 0, len(names), codes), [*names, _OTHER]
+    return pd.Categorical.from_codes(codes, names).remove_unused_categories()  # type: ignore[call-overload]
 
 
 def _count_training_rows(lists: GroupedLists, train: Any) -> tuple[Background, Floats]:
@@ -301,16 +308,16 @@ def _find_common_users(reports: Mapping[str, Report], name: str) -> pd.Index[Any
     InvalidInputError
         There is none, or their labels or the conventions differ.
     """
-    first, *others = reports.values()
-    users = first.truth.index
+    digests = {model: _digest_labels(one) for model, one in reports.items()}
+    first, *others = digests.values()
+    users = first.index
     for one in others:
-        users = users.intersection(one.truth.index, sort=False)
+        users = users.intersection(one.index, sort=False)
     if not len(users):
         msg = "The reports have no user in common. Evaluate the models on the same labels."
         raise InvalidInputError(msg)
-    for model, one in reports.items():
-        mine, theirs = first.truth[users], one.truth[users]
-        different = users[np.asarray(mine != theirs)]
+    for model, report in reports.items():
+        different = users[np.asarray(first[users] != digests[model][users])]
         if len(different):
             msg = (
                 f"The labels of {quote(different[0])} differ between the reports, and those of "
@@ -318,10 +325,16 @@ def _find_common_users(reports: Mapping[str, Report], name: str) -> pd.Index[Any
                 "models on the same labels."
             )
             raise InvalidInputError(msg)
-        if _choices(first, name) != _choices(one, name):
+        if _choices(next(iter(reports.values())), name) != _choices(report, name):
             msg = f"The report {quote(model)} has another convention or threshold of {name}."
             raise InvalidInputError(msg)
     return users
+
+
+def _digest_labels(report: Report) -> pd.Series[int]:
+    """Return a digest of each user's labels without weights by item, which are varied."""
+    lists = replace(get_lists(report.audit_data), background=None)
+    return pd.Series(digest_labels(lists), pd.Index(lists.users))
 
 
 def _choices(report: Report, name: str) -> Measurement:

@@ -833,8 +833,8 @@ class Report(Renderable, Mapping[str, float]):
         parameter : {'gamma'}
             The exponent of `propensity`, from -1 (all labels weigh the same) on.
         others : mapping of str to Report, optional
-            The reports of other models on the same labels, under any name but ``"this"``. Only
-            users of all reports count.
+            The reports of other models on the same labels, under any name but ``"this report"``.
+            Only users of all reports count.
         metric : str or Metric, optional
             A metric that is a sum over labels; may be left out if there is only one.
         train : table, rows or trainset, optional
@@ -846,7 +846,7 @@ class Report(Renderable, Mapping[str, float]):
         -------
         Sensitivity
             Printed, it says over which range the order of models holds. ``means`` has a column per
-            model (this report is ``"this"``) and a row per gamma, in steps of at most 0.05;
+            model (this report is ``"this report"``) and a row per gamma, in steps of at most 0.05;
             ``swaps`` the gamma at which two models change places, found as a root. Two swaps of the
             same models within one step are not seen.
 
@@ -865,18 +865,19 @@ class Report(Renderable, Mapping[str, float]):
         >>> rare = {"labels": labels, "results": {user: ["b", "a"] for user in labels}}
         >>> how = {"metrics": "ndcg@2", "weights": rn.propensity(train, gamma=0)}
         >>> rn.evaluate(popular, **how).sensitivity("gamma", {"rare": rn.evaluate(rare, **how)})
-        The order of models in ndcg@2 holds for gamma from -1 to 2.35. rare passes this at 2.345.
+        The order of models in ndcg@2 holds for gamma from -1 to 2.35. rare passes this report at
+        2.345.
         """
         check_choice("parameter", parameter, ("gamma",))
         known = others or {}
         is_right = isinstance(known, Mapping) and all(isinstance(o, Report) for o in known.values())
-        if not is_right or "this" in known:
+        if not is_right or "this report" in known:
             msg = (
-                f"others must be {{'name': report, ...}}, not {quote(others)}; 'this' is the name "
-                "of this report."
+                f"others must be {{'name': report, ...}}, not {quote(others)}; the name 'this "
+                "report' is taken."
             )
             raise InvalidInputError(msg)
-        return vary_gamma({"this": self, **known}, metric, train, ends)
+        return vary_gamma({"this report": self, **known}, metric, train, ends)
 
     def rarefaction(
         self, metric: str | Metric | None = None, users: int | Iterable[int] | None = None

@@ -267,6 +267,7 @@ class Database:
                 "autoload_known_extensions": False,
             }
         )
+        self._connection.execute("SET TimeZone = 'UTC'")  # of times without one
         # it measures its progress, but prints nothing
         self._connection.execute("SET enable_progress_bar_print = false")
         self._connection.execute("SET enable_progress_bar = true")

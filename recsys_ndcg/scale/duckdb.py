@@ -338,6 +338,9 @@ def _split_users(
     ((total, most, user, n_rows),) = database.run(
         'SELECT sum(cost)::BIGINT, max(cost), max_by("user", cost), max_by(n, cost) FROM users'
     )
+    if most is None:
+        msg = "there are no rows. Check the filter or the file that they came from."
+        raise InvalidInputError(msg)
     if most > memory.budget:
         msg = (
             f"The user {quote(user)} has {n_rows:,} rows, which do not fit into memory at once. "

@@ -310,7 +310,7 @@ def _number_sql(field: str, decimal: str, *, may_lack: bool) -> str:
 def _time_sql(field: str) -> str:
     """Return the SQL that parses a number or an ISO date, NULL if it is neither, NaN if empty."""
     number = _number_sql(field, ".", may_lack=True)
-    return f"coalesce({number}, epoch(try_cast(trim({field}) AS TIMESTAMP)))"
+    return f"coalesce({number}, epoch(try_cast(trim({field}) AS TIMESTAMPTZ)))"
 
 
 def _open_stream(data: Any, columns: Mapping[str, str] | None, table: str) -> Source:

@@ -36,7 +36,7 @@ _AT_MINIMUM = 0.01
 _LARGEST_DIFFERENCE = 0.2
 _DAY = 24 * 3600
 #: Times that are so many times as large have another unit, such as milliseconds.
-_OTHER_UNIT = 100
+_OTHER_UNIT = 50
 _EARLIEST, _LATEST = 631_152_000, 4_102_444_800  # 1990 and 2100 in seconds: times look like dates
 #: Lengths of sampled candidates: a relevant item and 99 or 100 drawn ones.
 _SAMPLED = (100, 101)
@@ -79,13 +79,14 @@ def find_repeats(split: Split) -> Finding:
         "pair of user and item."
     )
     verdict = "error" if count else "warning"
-    return Finding(verdict, sentence, count + in_train, count / len(test), rows)
+    total = len(test) + len(split.train)
+    return Finding(verdict, sentence, count + in_train, (count + in_train) / total, rows)
 
 
 @register("users unknown in training")
 def find_unknown_users(split: Split) -> Finding:
     """Find test rows of users without training rows."""
-    fault = "{are} of users without training rows"
+    fault = "{have} a user without training rows"
     return count_rows(split.test.part, split.test.is_unknown_user, "warning", fault, least=MANY)
 
 
@@ -96,7 +97,7 @@ def find_unknown_items(split: Split) -> Finding:
         split.test.part,
         split.test.is_unknown_item,
         "warning",
-        "{are} of items without training rows",
+        "{have} an item without training rows",
         meaning=", which no model can recommend",
         least=MANY,
     )
@@ -128,8 +129,11 @@ def find_trivial_users(split: Split) -> Finding:
     count, share = int(is_single.sum()), float(is_single.mean())
     sentence = (
         f"{count} of {format_count(len(is_single), 'test user')}{format_share(share)} have one "
-        "test row: ranking their own test rows shows nothing, so rank lists of the catalogue."
+        "test row"
     )
+    if count:
+        sentence += ": ranking their own test rows shows nothing, so rank lists of the catalogue"
+    sentence += "."
     return Finding("warning" if share > 0.5 else "fact", sentence, count, share)
 
 
@@ -297,17 +301,20 @@ def find_listed_future(split: Split) -> Finding:
 @register("test period", "times")
 def describe_period(split: Split) -> Finding:
     """Describe the periods of the parts."""
-    test, train = find_period(split.test.part.time), split.train.period
+    periods = {"test": find_period(split.test.part.time), "training": split.train.period}
+    test, train = periods.values()
+    if split.validation is not None:
+        periods["validation"] = find_period(split.validation.part.time)
     sentence = f"Test rows are {_format_period(test)}, training rows {_format_period(train)}."
     missing = np.count_nonzero(np.isnan(np.asarray(split.test.part.time)))
     missing += len(split.train) - int(split.train.sums["timed"])
     if missing:
         sentence += f" Rows without a time, which checks of time leave out: {missing}."
-    verdict = "fact"
-    low, high = sorted(abs(period[1]) for period in (test, train))
-    if low >= _EARLIEST and low * _OTHER_UNIT < high:
-        verdict, fault = "error", "The times of the parts are not in the same unit."
-        sentence = f"{sentence} {fault}"
+    verdict, lasts = "fact", {name: period[1] for name, period in periods.items()}
+    low, high = min(lasts, key=lasts.__getitem__), max(lasts, key=lasts.__getitem__)
+    if lasts[high] >= _EARLIEST and lasts[low] * _OTHER_UNIT < lasts[high]:
+        verdict = "error"
+        sentence += f" The times of {low} and {high} rows are not in the same unit."
     numbers = {"test length": test[1] - test[0], "train length": train[1] - train[0]}
     return Finding(verdict, sentence, numbers=numbers)
 
@@ -316,8 +323,8 @@ def _format_period(period: tuple[float, float]) -> str:
     if not all(_EARLIEST <= end < _LATEST for end in period):
         return f"from {period[0]:g} to {period[1]:g}"
     first, last = (dt.datetime.fromtimestamp(end, dt.UTC).date() for end in period)
-    days = (period[1] - period[0]) / _DAY
-    return f"from {first} to {last} ({days:.0f} days)" if days >= 1 else f"of {first}"
+    days = round((period[1] - period[0]) / _DAY)
+    return f"from {first} to {last} ({format_count(days, 'day')})" if days else f"of {first}"
 
 
 # Lists, candidates, and what the split can tell apart
@@ -448,9 +455,9 @@ def _measure_random_order(split: Split) -> dict[str, tuple[float, int]]:
 
 
 _LACKING = {
-    "times": "different times (a column timestamp)",
+    "times": "different times (column timestamp)",
     "ratings": "ratings",
-    "threshold": "a threshold",
+    "threshold": "threshold",
     "lists": "lists",
     "validation": "validation rows",
 }

@@ -19,10 +19,11 @@ from recsys_ndcg.input import (
     EncodedIds,
     FileKind,
     Table,
+    choose_rating_columns,
     encode_ids,
     format_id,
+    is_rating_header,
     match_rating_columns,
-    parse_number,
     raise_for_rows,
     read_file,
     read_ratings,
@@ -236,12 +237,12 @@ def _read_sorted(
     from recsys_ndcg.scale import read_names, read_users_in_batches  # noqa: PLC0415 - narwhals
 
     names, text = read_names(data)
-    is_headless = text is not None and len(names) > 2 and not np.isnan(parse_number(names[2]))
+    needed, is_headless = RATING_COLUMNS[:2], text is not None and not is_rating_header(names)
     if text is not None and is_headless:
         text = replace(text, heading=False)
         names = [str(place + 1) for place in range(len(names))]
-        columns = {**dict(zip(RATING_COLUMNS, names, strict=False)), **(columns or {})}
-    found = match_rating_columns(names, columns, ("user", "item"))
+    choose = match_rating_columns if text is None else choose_rating_columns
+    found = choose(names, columns, needed)
     ours_of = {"rating": "true"}
     mapped = {ours_of.get(ours, ours): theirs for ours, theirs in found.items()}
     differing = {} if is_headless else {a: b for a, b in found.items() if a != b}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import reduce
 from operator import add
@@ -181,7 +181,7 @@ def _join_skipped(skipped: Mapping[str, str]) -> list[str]:
     by_reason: dict[str, list[str]] = {}
     for name, why in skipped.items():
         by_reason.setdefault(why, []).append(name)
-    return [f"Not checked without {why}: {join_names(names)}." for why, names in by_reason.items()]
+    return [f"No {why}, so not checked: {join_names(names)}." for why, names in by_reason.items()]
 
 
 def _build_table(verdict: str, findings: Iterable[Finding]) -> ShownTable:
@@ -260,33 +260,36 @@ def check_split(  # noqa: PLR0913 - all are inputs
             msg = f"threshold must be a finite number, not {quote(threshold)}."
             raise InvalidInputError(msg)
         threshold = as_float(threshold)
+    if test is None:
+        msg = "test is None. Give the test rows."
+        raise InvalidInputError(msg)
     given = {"test": test, "validation": validation, "lists": lists}
     parts = {
-        name: reduce(_join_parts, _read_batches(data, name, columns, memory_limit))
+        name: _read_whole(data, name, columns, memory_limit)
         for name, data in given.items()
         if data is not None
     }
-    batches = _read_batches(train, "train", columns, memory_limit)
+    is_limited = memory_limit is not None and is_files(train)
+    if is_limited or find_engine(train) is not None:
+        batches = read_batches(train, "train", columns, memory_limit)
+    else:
+        batches = iter([read_part(train, "train", columns)])
     return check_parts(batches, parts, threshold=threshold, k=k)
 
 
-def _read_batches(
+def _read_whole(
     data: Any, name: str, columns: Mapping[str, str] | None, memory_limit: str | float | None
-) -> Iterable[Part]:
-    """Return a part in one batch, or in several if it may be larger than memory."""
-    is_limited = memory_limit is not None and is_files(data)
-    if name != "lists" and (is_limited or find_engine(data) is not None):
-        return read_batches(data, name, columns, memory_limit)
-    return [read_part(data, name, columns)]
-
-
-def _join_parts(first: Part, second: Part) -> Part:
-    columns: dict[str, Any] = {}
-    for name in ("user", "item", "rating", "time"):
-        both = [getattr(one, name) for one in (first, second)]
-        both = [one.ids[one.codes] if isinstance(one, EncodedIds) else one for one in both]
-        columns[name] = None if both[0] is None else np.concatenate(both)
-    return replace(Part.of(**columns), names=first.names)
+) -> Part:
+    """Return a part in memory."""
+    if name == "lists" or find_engine(data) is None:
+        return read_part(data, name, columns)
+    batches = [*read_batches(data, name, columns, memory_limit)]
+    joined: dict[str, Any] = {}
+    for column in ("user", "item", "rating", "time"):
+        each = [getattr(one, column) for one in batches]
+        each = [one.ids[one.codes] if isinstance(one, EncodedIds) else one for one in each]
+        joined[column] = None if each[0] is None else np.concatenate(each)
+    return replace(Part.of(**joined), names=batches[0].names)
 
 
 def check_parts(
@@ -312,16 +315,12 @@ def check_parts(
     is_quick : bool
         Whether to leave out the checks that take longer than reading the rows.
     """
-    retyped: list[Finding] = []
-    summaries = []
-    n_train, names = 0, {}
+    types: dict[str, dict[str, set[str]]] = {"user": {}, "item": {}}
+    summaries, names = [], {}
     for batch in batches:
-        n_train += len(batch)
         names["train"] = batch.names
-        train, others, found = _unify_id_types(batch, parts)
-        retyped = retyped or found
-        summaries.append(TrainSummary.of(train, others, threshold))
-        parts = others
+        train, parts = _unify_id_types({"train": batch, **parts}, types)
+        summaries.append(TrainSummary.of(train, parts, threshold))
     summary = reduce(add, summaries)
     validation = parts.get("validation")
     split = Split(
@@ -329,12 +328,12 @@ def check_parts(
         Profile("test", parts["test"], summary),
         None if validation is None else Profile("validation", validation, summary),
         parts.get("lists"),
-        tuple(retyped),
+        tuple(_describe_types(types, parts["test"], summary)),
         k,
         threshold,
     )
     findings, skipped = run_checks(split, is_quick=is_quick)
-    n_rows = {"train": n_train, **{name: len(part) for name, part in parts.items()}}
+    n_rows = {"train": len(summary), **{name: len(part) for name, part in parts.items()}}
     names |= {name: part.names for name, part in parts.items()}
     return SplitReport(tuple(findings), skipped, n_rows, names)
 
@@ -355,36 +354,38 @@ def tabulate_checks(reports: Mapping[Any, SplitReport], names: Sequence[str]) ->
 
 
 def _unify_id_types(
-    train: Part, parts: Mapping[str, Part]
-) -> tuple[Part, Mapping[str, Part], list[Finding]]:
-    """Return the parts with ids of one type, text if the types differ, and what was found."""
-    findings = []
-    for column in ("user", "item"):
-        types = {
-            name: EncodedIds.list_types(getattr(part, column).ids)
-            for name, part in {"train": train, **parts}.items()
-        }
-        if all(one == types["train"] for one in types.values()):
+    parts: Mapping[str, Part], types: Mapping[str, dict[str, set[str]]]
+) -> tuple[Part, dict[str, Part]]:
+    """Return training rows and the other parts with ids of one type: text if types differ.
+
+    `types` are the types of the ids of each part, by column; those of these parts are added.
+    """
+    for column, known in types.items():
+        for name, part in parts.items():
+            if name == "train" or name not in known:
+                found = EncodedIds.list_types(getattr(part, column).ids)
+                known.setdefault(name, set()).update(found)
+        if any(one != known["train"] for one in known.values()):
+            parts = {name: part.with_text_ids(column) for name, part in parts.items()}
+    others = dict(parts)
+    return others.pop("train"), others
+
+
+def _describe_types(
+    types: Mapping[str, Mapping[str, set[str]]], test: Part, summary: TrainSummary
+) -> Iterator[Finding]:
+    """Yield an error for each column of ids whose types differ."""
+    for column, by_part in types.items():
+        if all(one == by_part["train"] for one in by_part.values()):
             continue
-        named = "; ".join(f"{name}: {'/'.join(sorted(one))}" for name, one in types.items())
-        train, parts = (
-            train.with_text_ids(column),
-            {name: part.with_text_ids(column) for name, part in parts.items()},
-        )
-        tested = getattr(parts["test"], column)
-        shared = np.isin(tested.ids, getattr(train, column).ids)[tested.codes]
+        named = "; ".join(f"{name}: {'/'.join(sorted(one))}" for name, one in by_part.items())
+        ids: EncodedIds = getattr(test, column)
+        known = summary.users if column == "user" else summary.items
+        shared = np.asarray(pd.Index(ids.ids).isin(known.index))[ids.codes]
         sentence = (
-            f"The {column}s are of different types ({named}), so none is in two parts. As text, "
+            f'The {column}s are of different types ({named}), and 1 is never "1". As text, '
             f"{int(shared.sum())} of {len(shared)} test rows have the {column} of a training row: "
             "give all parts the same type."
         )
-        findings.append(
-            Finding(
-                "error",
-                sentence,
-                int(shared.sum()),
-                float(shared.mean()),
-                check=f"{column} ids of one type",
-            )
-        )
-    return train, parts, findings
+        check = f"{column} ids of one type"
+        yield Finding("error", sentence, int(shared.sum()), float(shared.mean()), check=check)

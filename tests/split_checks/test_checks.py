@@ -218,7 +218,7 @@ def test_no_row_at_fault_has_no_consequence() -> None:
         "No listed item is in the user's training rows."
     )
     assert found["items unknown in training"].sentence == (
-        "No test row is of items without training rows."
+        "No test row has an item without training rows."
     )
 
 
@@ -352,7 +352,7 @@ def test_files_larger_than_memory_give_the_same_report(tmp_path: Path) -> None:
         paths = {part: tmp_path / f"{part}.{name}" for part in parts}
         for part, path in paths.items():
             write(parts[part].sample(frac=1, random_state=0), path)
-        for limit in ({}, {"memory_limit": "1GB"}):
+        for limit in ({}, {"memory_limit": "4GB"}):
             found = check(paths, **limit).to_dict()
             for one, other in zip(found["findings"], expected["findings"], strict=True):
                 for part in ("check", "verdict", "count", "sentence"):
@@ -440,6 +440,62 @@ def test_missing_times_and_ratings_are_left_out_and_counted() -> None:
     assert check(same).skipped["overlap of periods"].startswith("different times")
 
 
+def test_units_of_all_parts_are_compared() -> None:
+    """Also of validation rows, and of days and seconds; times without a date are left alone."""
+    parts = make_split()
+    dated = {
+        name: part.assign(timestamp=part["timestamp"] + 1.5e9) if name != "lists" else part
+        for name, part in parts.items()
+    }
+    assert check(dated)["test period"].verdict == "fact"
+    validation = dated["validation"].assign(timestamp=dated["validation"]["timestamp"] * 1000)
+    found = check({**dated, "validation": validation})["test period"]
+    assert found.sentence.endswith("training and validation rows are not in the same unit.")
+    days = dated["train"].assign(timestamp=dated["train"]["timestamp"] // 86400)
+    found = check({**dated, "train": days})["test period"]
+    assert found.sentence.endswith("of training and test rows are not in the same unit.")
+
+
+def test_files_without_rows_are_rejected(tmp_path: Path) -> None:
+    """In memory and on disk, as one part or the other; and no test rows at all."""
+    train, test = tmp_path / "train.csv", tmp_path / "test.csv"
+    train.write_text("user,item\n1,2\n")
+    test.write_text("user,item\n")
+    for limit in (None, "4GB"):
+        for parts in ((train, test), (test, train)):
+            with rejects("there are no rows", whole=False):
+                rn.check_split(*parts, memory_limit=limit)
+    with rejects("test is None"):
+        rn.check_split(train, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "has_rating"),
+    [
+        ("1,2\n1,3\n2,3\n", False),
+        ("who,what,stars,when\n1,2,3,4\n1,3,4,5\n2,3,1,6\n", True),
+        ("user,item,category\n1,2,a\n1,3,a\n2,3,a\n", False),
+        ("timestamp,rating,item,user\n4,3,2,1\n5,4,3,1\n6,1,3,2\n", True),
+        (("user,item,rating,timestamp\n1,2,3,2020-02-01T00:00+05:00\n"
+         "1,3,4,2020-02-01T00:00-05:00\n2,3,4,2020-02-03\n"), True),
+    ],
+)  # fmt: skip
+def test_files_are_read_alike_in_memory_and_on_disk(
+    text: str,
+    has_rating: bool,  # noqa: FBT001 - drawn
+    tmp_path: Path,
+) -> None:
+    """With and without a header, with odd names, and times with a zone."""
+    pytest.importorskip("duckdb")
+    (tmp_path / "train.csv").write_text(text)
+    test = pd.DataFrame({"user": [1, 2], "item": [9, 2], "rating": [3, 4], "timestamp": [1e9, 2e9]})
+    found = [
+        rn.check_split(tmp_path / "train.csv", test, memory_limit=limit) for limit in (None, "4GB")
+    ]
+    assert found[0].to_dict() == found[1].to_dict()
+    assert ("rating shift" in found[0].skipped) is not has_rating
+
+
 def test_batches_of_users_add_up() -> None:
     """A summary of parts is the summary of all."""
     from recsys_ndcg.split_checks import split_report  # noqa: PLC0415
@@ -483,7 +539,7 @@ def test_what_is_missing_is_named() -> None:
     parts = make_split()
     few = {name: parts[name][["user", "item"]] for name in ("train", "test")}
     found = rn.check_split(**few)
-    assert found.skipped["test period"] == "different times (a column timestamp)"
+    assert found.skipped["test period"] == "different times (column timestamp)"
     assert found.skipped["rating shift"] == "ratings"
     with rejects("no check 'test period': it needs different times"):
         found["test period"]

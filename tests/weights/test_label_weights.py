@@ -356,12 +356,14 @@ def test_the_digest_of_a_propensity_is_of_its_rows() -> None:
 
 
 def test_weights_by_item_need_items() -> None:
-    """With what to give; a Series by row number is by item, too."""
+    """With what to give; row numbers are no items."""
     with rejects("the lists have no item ids"):
         rn.evaluate({"ann": [(1, 2), (2, 3)]}, weights={"a": 1.0})
     labels = {"labels": {"ann": [0, 1]}, "results": {"ann": [0, 2]}}
-    report = rn.evaluate(labels, metrics="recall@1", weights=pd.Series([3.0, 1.0]))
-    assert report.mean["recall@1"] == 0.75
+    with rejects("weights has no column 'item'.*rename_axis"):
+        rn.evaluate(labels, metrics="recall@1", weights=pd.Series([3.0, 1.0]))
+    by_item = pd.Series([3.0, 1.0]).rename_axis("item")
+    assert rn.evaluate(labels, metrics="recall@1", weights=by_item).mean["recall@1"] == 0.75
 
 
 @pytest.mark.parametrize("metric", ["rr", "ap@3", "hit@3", "f1@3", "auc"])

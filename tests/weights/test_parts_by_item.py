@@ -85,7 +85,7 @@ def test_strata_that_cannot_be_found_are_rejected(tmp_path: Path) -> None:
         report.by_items()
     with rejects("None of the 8 items of the lists has a stratum"):
         report.by_items({"a": 1})
-    with rejects("item 1 has two strata"):
+    with rejects("strata: the item 1 is there twice"):
         report.by_items(pd.Series(["a", "b"], index=[1, 1]))
     with rejects("Strata of items are 'popularity', or a mapping"):
         report.by_items("genre")
@@ -93,10 +93,14 @@ def test_strata_that_cannot_be_found_are_rejected(tmp_path: Path) -> None:
         rn.evaluate(draw_rows(0), metrics=["rr", "rmse"], threshold=3).by_items(train=TRAIN)
     with rejects("need to know the items"):
         rn.evaluate({"ann": [(1, 2)]}, **HOW).by_items(train=TRAIN)
-    with rejects("mapping or Series of items to strata, not {}"):
+    with rejects("mapping, Series or table of items to strata, not {}"):
         report.by_items({})
     with rejects("7 items have no stratum, and would be in 'other', which is the name of one"):
         report.by_items({1: "other"})
+    with rejects("A stratum must be a name or a number, not a list"):
+        report.by_items({1: ["a"]})
+    with rejects("no column 'item'"):
+        report.by_items(pd.Series(["a", "b"]))
     for choice in (rn.Convention(ties="best"), rn.Convention(undefined=1.0)):
         with rejects("parts of recall@2 do not add up"):
             rn.evaluate(
@@ -109,6 +113,17 @@ def test_strata_that_cannot_be_found_are_rejected(tmp_path: Path) -> None:
     report.save(tmp_path / "saved.json")
     with rejects("This report has no lists"):
         rn.Report.load(tmp_path / "saved.json").by_items(train=TRAIN)
+
+
+def test_strata_keep_their_order() -> None:
+    """Of ordered categories; items without a stratum come last, and numbers stay whole."""
+    report = rn.evaluate(draw_rows(0), **HOW)
+    ages = pd.Categorical(["low", "high", "low"], ["low", "high"], ordered=True)
+    parts = report.by_items(pd.Series(ages, pd.Index([1, 2, 3], name="item")))
+    assert [*parts.loc["recall@2"].index] == ["low", "high", "other"]
+    assert [*report.by_items({1: 10, 2: 9}).loc["recall@2"].index] == [9, 10, "other"]
+    table = pd.DataFrame({"item": [1, 2, 3], "age": ages})
+    pd.testing.assert_frame_equal(report.by_items(table), parts)
 
 
 def compare_popular_and_rare(metric: str = "ndcg@2") -> tuple[Any, Any]:
@@ -128,9 +143,9 @@ def test_models_have_equal_means_where_they_change_places(metric: str) -> None:
     popular, rare = compare_popular_and_rare(metric)
     found = popular.sensitivity("gamma", {"rare": rare}, metric, ends=(-1, 6))
     assert found.means.loc[0.0].to_dict() == pytest.approx(
-        {"this": popular.mean[metric], "rare": rare.mean[metric]}, rel=1e-12
+        {"this report": popular.mean[metric], "rare": rare.mean[metric]}, rel=1e-12
     )
-    gap = found.means["this"] - found.means["rare"]
+    gap = found.means["this report"] - found.means["rare"]
     n_changes = int((np.sign(gap).diff().dropna() != 0).sum())
     assert len(found.swaps) == n_changes
     for swap in found.swaps.itertuples():
@@ -142,7 +157,7 @@ def test_models_have_equal_means_where_they_change_places(metric: str) -> None:
             for report in (popular, rare)
         ]
         assert again[0].mean[metric] == pytest.approx(again[1].mean[metric], rel=1e-9)
-        assert (gap[gap.index < swap.gamma].iloc[-1] > 0) == (swap.below == "this")
+        assert (gap[gap.index < swap.gamma].iloc[-1] > 0) == (swap.below == "this report")
     low, high = found.holds
     assert low <= 0 <= high
     assert f"holds for gamma from {low:.3g} to {high:.3g}" in str(found)
@@ -175,8 +190,8 @@ def test_sensitivity_of_other_things_is_rejected() -> None:
         popular.sensitivity("gamma", {"x": other})
     with rejects("labels of 0 differ between the reports, and those of 29 more of 30"):
         popular.sensitivity("gamma", {"x": rn.evaluate(draw_rows(0), metrics=["ndcg@2"])})
-    for others in ({"this": rare}, rare, [rare]):
-        with rejects("others must be .*'this' is the name of this report"):
+    for others in ({"this report": rare}, rare, [rare]):
+        with rejects("others must be .*the name 'this report' is taken"):
             popular.sensitivity("gamma", others)
     labels, results = {0: [1, 2], 1: [2]}, {0: [1, 3], 1: [2]}
     linear, exponential = (
@@ -207,7 +222,7 @@ def test_sensitivity_counts_users_of_all_reports() -> None:
     )
     some = popular.sensitivity("gamma", {"rare": few})
     users = popular.per_user.index[:9]
-    assert some.means.loc[0.0, "this"] == pytest.approx(
+    assert some.means.loc[0.0, "this report"] == pytest.approx(
         popular.per_user.loc[users, "ndcg@2"].mean()
     )
     assert some.means.loc[0.0, "rare"] == pytest.approx(few.mean["ndcg@2"])
