@@ -448,6 +448,8 @@ def test_units_of_all_parts_are_compared() -> None:
         for name, part in parts.items()
     }
     assert check(dated)["test period"].verdict == "fact"
+    late = {**parts, "test": parts["test"].assign(timestamp=parts["test"]["timestamp"] * 99)}
+    assert check(late)["test period"].verdict == "fact"
     validation = dated["validation"].assign(timestamp=dated["validation"]["timestamp"] * 1000)
     found = check({**dated, "validation": validation})["test period"]
     assert found.sentence.endswith("training and validation rows are not in the same unit.")

@@ -126,14 +126,25 @@ def test_strata_keep_their_order() -> None:
     pd.testing.assert_frame_equal(report.by_items(table), parts)
 
 
-def compare_popular_and_rare(metric: str = "ndcg@2") -> tuple[Any, Any]:
-    """Return reports of a model that ranks popular items first, and of one that does not."""
-    table = draw_rows(1).assign(true=1)
-    labels = table.groupby("user").head(3)[["user", "item", "true"]]
-    how: Any = {"metrics": [metric], "weights": rn.propensity(TRAIN, gamma=0)}
+def compare_labels() -> pd.DataFrame:
+    """Return three relevant items of each user."""
+    return draw_rows(1).assign(true=1).groupby("user").head(3)[["user", "item", "true"]]
+
+
+def compare_results() -> dict[str, pd.DataFrame]:
+    """Return lists of a model that ranks popular items first, and of one that does not."""
+    table = draw_rows(1)[["user", "item"]]
     scores = {"popular": table["item"] * 1.0, "rare": -table["item"] * 1.0}
-    results = (table[["user", "item"]].assign(estimated=one) for one in scores.values())
-    popular, rare = (rn.evaluate({"labels": labels, "results": one}, **how) for one in results)
+    return {name: table.assign(estimated=one) for name, one in scores.items()}
+
+
+def compare_popular_and_rare(metric: str = "ndcg@2") -> tuple[Any, Any]:
+    """Return the reports of both models."""
+    how: Any = {"metrics": [metric], "weights": rn.propensity(TRAIN, gamma=0)}
+    popular, rare = (
+        rn.evaluate({"labels": compare_labels(), "results": one}, **how)
+        for one in compare_results().values()
+    )
     return popular, rare
 
 
@@ -210,13 +221,9 @@ def test_sensitivity_counts_users_of_all_reports() -> None:
     """Of one model alone it says the ends; a gamma outside the range is at its end."""
     popular, rare = compare_popular_and_rare()
     both = popular.sensitivity("gamma", {"rare": rare})
-    labels = draw_rows(1).assign(true=1).groupby("user").head(3)[["user", "item", "true"]]
-    scored = draw_rows(1).assign(estimated=lambda rows: -rows["item"])
+    labels, results = compare_labels(), compare_results()["rare"]
     few = rn.evaluate(
-        {
-            "labels": labels[labels["user"] < 9],
-            "results": scored[scored["user"] < 9][["user", "item", "estimated"]],
-        },
+        {"labels": labels[labels["user"] < 9], "results": results[results["user"] < 9]},
         metrics=["ndcg@2"],
         weights=rn.propensity(TRAIN, gamma=0),
     )
@@ -228,5 +235,13 @@ def test_sensitivity_counts_users_of_all_reports() -> None:
     assert some.means.loc[0.0, "rare"] == pytest.approx(few.mean["ndcg@2"])
     assert str(popular.sensitivity()).startswith("ndcg@2 is 0.")
     assert both.holds[0] <= 0 <= both.holds[1]
+    for weights in (None, rn.propensity(TRAIN, gamma=2)):  # which are varied
+        again = rn.evaluate(
+            {"labels": compare_labels(), "results": compare_results()["rare"]},
+            metrics=["ndcg@2"],
+            weights=weights,
+        )
+        found = popular.sensitivity("gamma", {"rare": again}, train=TRAIN)
+        pd.testing.assert_frame_equal(found.means, both.means)
     outside = popular.sensitivity("gamma", {"rare": rare}, ends=(1, 5))
     assert outside.holds[0] == 1
