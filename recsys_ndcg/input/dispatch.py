@@ -239,11 +239,12 @@ def choose_rating_columns(
     for ours, theirs in zip(RATING_COLUMNS, names, strict=False):
         if theirs not in found.values():
             found.setdefault(ours, theirs)
-    if not {*needed} <= found.keys():
+    if not {*needed} <= found.keys() and len(names) < len(needed):
         form = f"{', '.join(needed)}[, {', '.join(RATING_COLUMNS[len(needed) :])}]"
         msg = f"{len(names)} columns; ratings are {form}."
         raise InvalidInputError(msg)
-    return found
+    # a name that was given for another column can leave a needed one out
+    return found if {*needed} <= found.keys() else match_rating_columns(names, columns, needed)
 
 
 def read_rows(

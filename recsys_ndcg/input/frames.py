@@ -137,6 +137,10 @@ def match_rating_columns(
             raise InvalidInputError(msg)
         found.update(zip([ours], candidates, strict=False))
     for ours in needed:
+        taken = [name for name, theirs in given.items() if theirs == ours != name]
+        if ours not in found and taken:
+            msg = f"columns: the column {ours!r} is the {taken[0]}, so none is left for the {ours}."
+            raise InvalidInputError(msg)
         if ours not in found:
             msg = (
                 f"There is no column {ours!r}; the columns are {format_columns(names)}. Pass its "

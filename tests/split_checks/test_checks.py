@@ -467,6 +467,8 @@ def test_files_without_rows_are_rejected(tmp_path: Path) -> None:
         for parts in ((train, test), (test, train)):
             with rejects("there are no rows", whole=False):
                 rn.check_split(*parts, memory_limit=limit)
+    with rejects("the column 'user' is the rating, so none is left for the user"):
+        rn.check_split(make_split()["train"], make_split()["test"], columns={"rating": "user"})
     with rejects("test is None"):
         rn.check_split(train, None)
 
