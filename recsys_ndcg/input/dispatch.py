@@ -179,7 +179,7 @@ def read_ratings(
     named: dict[str, str] = {}
 
     def choose(names: Sequence[str]) -> ColumnChoice:
-        found = choose_rating_columns(names, columns, needed)
+        found = choose_rating_columns(names, columns, needed, has_header=text_format.heading)
         named.update(found if text_format.heading else {})
         ours_of = {theirs: ours for ours, theirs in found.items()}
         ids = [one for one in RATING_COLUMNS if one in found and one != "rating"]
@@ -217,7 +217,11 @@ def is_rating_header(fields: Sequence[str]) -> bool:
 
 
 def choose_rating_columns(
-    names: Sequence[str], columns: Mapping[str, Any] | None, needed: Sequence[str]
+    names: Sequence[str],
+    columns: Mapping[str, Any] | None,
+    needed: Sequence[str],
+    *,
+    has_header: bool,
 ) -> dict[str, Any]:
     """Return the columns of a text file of ratings: by name, or by place if names say nothing.
 
@@ -227,6 +231,8 @@ def choose_rating_columns(
         The fields of the header, or any names of the columns without one.
     columns, needed
         As for `match_rating_columns`.
+    has_header : bool
+        Whether the names are of a header.
 
     Raises
     ------
@@ -234,15 +240,15 @@ def choose_rating_columns(
         A needed column is missing.
     """
     found = match_rating_columns(names, columns)
-    if {"user", "item"} <= found.keys() or len(names) > len(RATING_COLUMNS):
-        return match_rating_columns(names, columns, needed)
-    for ours, theirs in zip(RATING_COLUMNS, names, strict=False):
-        if theirs not in found.values():
-            found.setdefault(ours, theirs)
-    if not {*needed} <= found.keys() and len(names) < len(needed):
-        form = f"{', '.join(needed)}[, {', '.join(RATING_COLUMNS[len(needed) :])}]"
+    n_needed, most = len(needed), len(RATING_COLUMNS)
+    if len(names) < n_needed or (len(names) > most and not has_header):
+        form = f"{', '.join(needed)}[, {', '.join(RATING_COLUMNS[n_needed:])}]"
         msg = f"{len(names)} columns; ratings are {form}."
         raise InvalidInputError(msg)
+    if not {"user", "item"} <= found.keys() and len(names) <= most:
+        for ours, theirs in zip(RATING_COLUMNS, names, strict=False):
+            if theirs not in found.values():
+                found.setdefault(ours, theirs)
     # a name that was given for another column can leave a needed one out
     return found if {*needed} <= found.keys() else match_rating_columns(names, columns, needed)
 

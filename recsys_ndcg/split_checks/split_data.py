@@ -241,8 +241,10 @@ def _read_sorted(
     if text is not None and is_headless:
         text = replace(text, heading=False)
         names = [str(place + 1) for place in range(len(names))]
-    choose = match_rating_columns if text is None else choose_rating_columns
-    found = choose(names, columns, needed)
+    if text is None:
+        found = match_rating_columns(names, columns, needed)
+    else:
+        found = choose_rating_columns(names, columns, needed, has_header=text.heading)
     ours_of = {"rating": "true"}
     mapped = {ours_of.get(ours, ours): theirs for ours, theirs in found.items()}
     differing = {} if is_headless else {a: b for a, b in found.items() if a != b}
