@@ -480,8 +480,8 @@ def test_files_without_rows_are_rejected(tmp_path: Path) -> None:
         ("who,what,stars,when\n1,2,3,4\n1,3,4,5\n2,3,1,6\n", True),
         ("user,item,category\n1,2,a\n1,3,a\n2,3,a\n", False),
         ("timestamp,rating,item,user\n4,3,2,1\n5,4,3,1\n6,1,3,2\n", True),
-        (("user,item,rating,timestamp\n1,2,3,2020-02-01T00:00+05:00\n"
-         "1,3,4,2020-02-01T00:00-05:00\n2,3,4,2020-02-03\n"), True),
+        (("user,item,rating,timestamp\n1,2,3,2020-02-01T00:00:00+05:00\n"
+         "1,3,4,2020-02-01T00:00:00-05:00\n2,3,4,2020-02-03\n"), True),
     ],
 )  # fmt: skip
 def test_files_are_read_alike_in_memory_and_on_disk(

@@ -162,7 +162,7 @@ def test_a_propensity_equals_a_column_of_its_weights(gamma: float) -> None:
     by_column = rn.evaluate(table.assign(weight=column), **how)
     by_item = rn.evaluate(table, weights=rn.propensity(TRAIN, gamma=gamma), **how)
     pd.testing.assert_frame_equal(by_column.per_user, by_item.per_user, rtol=1e-12)
-    assert f"(gamma={gamma:g})" in by_item.signature("ndcg@3")
+    assert f"(gamma={gamma + 0.0:g})" in by_item.signature("ndcg@3")
     assert "weights:column" in by_column.signature("ndcg@3")
     assert by_item.signature("ndcg@3") != by_column.signature("ndcg@3")
 
