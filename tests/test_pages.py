@@ -73,6 +73,8 @@ def test_a_page_begins_with_its_title_and_a_sentence(page: Path) -> None:
 def test_python_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As a reader would paste it, with what it prints; in the README, each block by itself."""
     monkeypatch.chdir(tmp_path)
+    if page.name == "scorers.md":  # its output is that of the newest libraries, which CI installs
+        pytest.importorskip("lightgbm")
     names: dict[str, Any] = {}
     for number, (code, printed) in enumerate(pages.examples(page)):
         if "pyspark" in code:

@@ -133,7 +133,7 @@ class RollingTime(Splitter):
             return np.array([parse_time(one) for one in self.cuts])
         first, last, parts = times.min(), times.max(), self.cuts + 1
         if self.spacing == "time":
-            return np.asarray(first + (last - first) * (np.arange(1, parts) / parts))
+            return np.asarray(first + (last - first) * np.arange(1, parts) / parts)
         ordered: Any = np.sort(times)
         cuts: _Times = ordered[len(times) * np.arange(1, parts) // parts]
         different = np.unique(times)

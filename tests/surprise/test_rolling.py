@@ -28,8 +28,8 @@ durations = st.none() | st.integers(1, 12)
 def _cut_evenly(times: list[int], cuts: int, spacing: str) -> list[float]:
     """Return the times of cuts, as the textbook has it."""
     if spacing == "time":
-        step = (max(times) - min(times)) / (cuts + 1)
-        return [min(times) + number * step for number in range(1, cuts + 1)]
+        length = max(times) - min(times)
+        return [min(times) + length * number / (cuts + 1) for number in range(1, cuts + 1)]
     ordered = sorted(times)
     return [ordered[len(times) * number // (cuts + 1)] for number in range(1, cuts + 1)]
 
