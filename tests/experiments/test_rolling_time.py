@@ -321,7 +321,8 @@ def test_the_command_line_names_the_cuts_in_its_file(tmp_path: Path) -> None:
 @pytest.mark.skipif("RECSYS_NDCG_DATA" not in os.environ, reason="RECSYS_NDCG_DATA is not set")
 def test_ten_cuts_of_movietweetings_in_one_command(tmp_path: Path) -> None:
     """Films that become popular after a cut are unknown before it."""
-    data = Path(os.environ["RECSYS_NDCG_DATA"]) / "movietweetings-100k" / "ratings.dat"
+    folder = Path(os.environ["RECSYS_NDCG_DATA"]).resolve()  # the settings are in another folder
+    data = folder / "movietweetings-100k" / "ratings.dat"
     lines = [
         *(
             f'ratings = "{data}"',
