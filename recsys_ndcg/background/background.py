@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import (
@@ -24,13 +23,14 @@ from recsys_ndcg.arrays import (
     sort_distinct,
 )
 from recsys_ndcg.background.features import Feature, combine_features, number_labels, read_features
-from recsys_ndcg.background.weights import MAX_GAMMA, Propensity, digest_columns, read_weights
+from recsys_ndcg.background.weights import Propensity, digest_columns, read_weights
 from recsys_ndcg.errors import InvalidInputError, as_float, format_count, is_number, quote
 from recsys_ndcg.input import (
     EncodedIds,
     Rows,
     check_id_types,
     encode_ids,
+    has_values_by_id,
     is_indexed_table,
     read_background_rows,
     read_indexed_table,
@@ -410,8 +410,7 @@ def _read_catalogue(data: Any) -> Ids:
 
 def _read_groups(groups: Any) -> tuple[Ids, list[Any]]:
     """Return the users and their groups."""
-    is_empty = isinstance(groups, Mapping) and not groups
-    if is_empty or not (isinstance(groups, pd.Series) or is_indexed_table(groups)):
+    if not has_values_by_id(groups):
         msg = (
             "groups must be a mapping of users to their groups, such as {'ann': 'new'}, or a table "
             f"with the columns user and group, not {quote(groups)}."
@@ -478,8 +477,9 @@ def propensity(train: Any, *, gamma: float) -> Propensity:
     >>> rn.propensity(train, gamma=0).weights.to_dict()
     {'a': 1.0, 'b': 2.0}
     """
-    if not (is_number(gamma) and -1 <= gamma <= MAX_GAMMA):
-        msg = f"gamma must be a number from -1 to {MAX_GAMMA:g}, not {quote(gamma)}; 1.5 is usual."
+    if not (is_number(gamma) and -1 <= gamma <= Propensity.MAX_GAMMA):
+        most = f"{Propensity.MAX_GAMMA:g}"
+        msg = f"gamma must be a number from -1 to {most}, not {quote(gamma)}; 1.5 is usual."
         raise InvalidInputError(msg)
     known = Background.of(train)
     if known is None:

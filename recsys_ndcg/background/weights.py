@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 from zlib import crc32
 
 import numpy as np
@@ -13,14 +12,10 @@ from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Flags, Floats, Ids, Positions
 from recsys_ndcg.errors import InvalidInputError, quote
-from recsys_ndcg.input import is_indexed_table, read_values_by_id, to_floats
+from recsys_ndcg.input import has_values_by_id, read_values_by_id, to_floats
 
 if TYPE_CHECKING:
     from recsys_ndcg.background.background import Background
-
-
-#: The largest exponent; with larger ones the weights of rare items would overflow.
-MAX_GAMMA = 20.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -34,6 +29,9 @@ class Propensity:
     gamma : float
         The exponent, from -1 to `MAX_GAMMA`.
     """
+
+    #: With larger exponents the weights of rare items would overflow.
+    MAX_GAMMA: ClassVar[float] = 20.0
 
     train: Background
     gamma: float
@@ -109,8 +107,7 @@ def read_weights(data: Any) -> tuple[Ids, Floats]:
     """
     if isinstance(data, Propensity):
         data = data.weights
-    is_empty = isinstance(data, Mapping) and not data
-    if is_empty or not (isinstance(data, pd.Series) or is_indexed_table(data)):
+    if not has_values_by_id(data):
         msg = (
             "weights must be propensity(train, gamma=...), a Series of weights by item, or a table "
             f"with the columns item and weight, not {quote(data)}."

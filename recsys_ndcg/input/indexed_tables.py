@@ -68,6 +68,13 @@ def read_indexed_table(data: Any, name: str, key: str = "item") -> tuple[Ids, pd
     return to_column(frame[column], f"{name}: {key}"), frame.drop(columns=column)
 
 
+def has_values_by_id(data: Any) -> bool:
+    """Return whether data are a mapping with ids, a Series, a table or the path of one."""
+    if isinstance(data, Mapping):
+        return len(data) > 0
+    return isinstance(data, pd.Series) or is_indexed_table(data)
+
+
 def read_values_by_id(data: Any, name: str, key: str = "item") -> tuple[Ids, pd.Series[Any]]:
     """Return the items, or users, of a mapping, Series or table, and the value of each.
 

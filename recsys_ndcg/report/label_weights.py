@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import Floats
-from recsys_ndcg.background import MAX_GAMMA, Background, Propensity
+from recsys_ndcg.background import Background, Propensity
 from recsys_ndcg.convention import compute_relevance
 from recsys_ndcg.errors import InvalidInputError, is_number, quote
-from recsys_ndcg.input import is_indexed_table, read_values_by_id
+from recsys_ndcg.input import has_values_by_id, read_values_by_id
 from recsys_ndcg.lists import GroupedLists, digest_labels
 from recsys_ndcg.metrics import Metric
 from recsys_ndcg.rendering import list_first
@@ -88,8 +88,7 @@ def _assign_strata(lists: GroupedLists, groups: Any, train: Any) -> Any:
         raise InvalidInputError(msg)
     if isinstance(groups, str) and groups == "popularity":
         return name_counts(_count_training_rows(lists, train)[1])
-    is_wrong = isinstance(groups, str) or (isinstance(groups, Mapping) and not groups)
-    if is_wrong or not (isinstance(groups, pd.Series) or is_indexed_table(groups)):
+    if isinstance(groups, str) or not has_values_by_id(groups):
         msg = (
             "Strata of items are 'popularity', or a mapping, Series or table of items to strata, "
             f"not {quote(groups)}."
@@ -276,10 +275,10 @@ def vary_gamma(
 ) -> Sensitivity:
     """Return how the means of several reports depend on gamma, as `Report.sensitivity` says."""
     is_pair = isinstance(ends, Sequence) and len(ends) == 2 and all(map(is_number, ends))
-    if not is_pair or not -1 <= ends[0] < ends[1] <= MAX_GAMMA:
+    if not is_pair or not -1 <= ends[0] < ends[1] <= Propensity.MAX_GAMMA:
         msg = (
-            f"The ends of gamma must be two numbers from -1 to {MAX_GAMMA:g}, ascending, such as "
-            f"(-1, 3), not {quote(ends)}."
+            f"The ends of gamma must be two numbers from -1 to {Propensity.MAX_GAMMA:g}, "
+            f"ascending, such as (-1, 3), not {quote(ends)}."
         )
         raise InvalidInputError(msg)
     first = next(iter(reports.values()))
