@@ -2,7 +2,7 @@
 
 mutmut itself skips decorated functions, such as every `lazy_property` and every `property`, and
 starts pytest again for each mutant. This script collects the tests once, and replaces the code of
-functions. docs/mutation.md has the results.
+functions. docs/contributing/mutation.md has the results.
 """
 
 from __future__ import annotations

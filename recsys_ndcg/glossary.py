@@ -1,4 +1,4 @@
-"""The glossary: one list of terms for docs/glossary.md, the tooltips of pages and the legend.
+"""The glossary: one list of terms for its page in docs/, the tooltips of pages and the legend.
 
 ``python -m recsys_ndcg.glossary`` prints the page.
 """
@@ -88,7 +88,7 @@ def _terms_by_column() -> dict[str, str]:
 
 
 def format_page() -> str:
-    """Return docs/glossary.md."""
+    """Return docs/concepts/glossary.md."""
     intro = "The terms of reports, comparisons and pages, in alphabetical order."
     lines = ["# Glossary", "", intro, "", "| term | meaning |", "|---|---|"]
     for name, term in read_terms().items():

@@ -8,7 +8,14 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
-DOCS = sorted((ROOT / "docs").glob("*.md"))
+#: The folders of the site whose pages the build writes; only `index.md` is written by hand.
+WRITTEN_BY_THE_BUILD = ("metrics", "reference")
+DOCS = sorted(
+    one
+    for one in (ROOT / "docs").rglob("*.md")
+    if one.parent.name not in WRITTEN_BY_THE_BUILD or one.name == "index.md"
+    if not any(part.startswith("_") for part in one.relative_to(ROOT).parts)
+)
 PAGES = [README, *DOCS]
 _FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
@@ -19,6 +26,12 @@ class Example(NamedTuple):
 
     code: str
     printed: str | None
+
+
+def page_of(name: str) -> Path:
+    """Return the page in docs/ with a name."""
+    (one,) = [page for page in DOCS if page.stem == name]
+    return one
 
 
 def text_of(page: Path) -> str:

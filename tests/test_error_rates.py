@@ -1,4 +1,4 @@
-"""The benchmark of error rates counts correctly, and docs/statistics.md prints what it prints."""
+"""The benchmark of error rates counts correctly, and the page prints what it prints."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
 from recsys_ndcg.glossary import format_legend, format_page, meanings_of, read_terms
 from recsys_ndcg.rendering import Section, ShownTable
-from tests.pages import ROOT, text_of
+from tests.pages import page_of, text_of
 
 #: Headings that need no explanation, or that name a metric, a model or a user.
 PLAIN = {
@@ -32,8 +32,8 @@ PLAIN = {
 
 
 def test_the_page_is_up_to_date() -> None:
-    """Write it again: python -m recsys_ndcg.glossary > docs/glossary.md."""
-    assert text_of(ROOT / "docs" / "glossary.md") == format_page()
+    """Write it again: python -m recsys_ndcg.glossary > docs/concepts/glossary.md."""
+    assert text_of(page_of("glossary")) == format_page()
 
 
 def test_terms_are_in_alphabetical_order() -> None:

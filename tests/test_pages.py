@@ -23,10 +23,10 @@ from recsys_ndcg.datasets import sample_ratings
 from tests import pages
 from tests.accuracy import FIELDS as CHOSEN
 from tests.package_size import FILES
-from tests.pages import DOCS, PAGES, README, ROOT, fenced, section, text_of
+from tests.pages import DOCS, PAGES, README, ROOT, fenced, page_of, section, text_of
 from tests.profiles import slow
 
-DATA, CHOICES, EXPERIMENTS = (ROOT / "docs" / f"{x}.md" for x in ("data", "choices", "experiments"))
+DATA, CHOICES, EXPERIMENTS = map(page_of, ("data", "choices", "experiments"))
 QUICK = [one for one in DOCS if one != EXPERIMENTS]
 VALUES = rn.Convention.CHOICES
 #: What code and commands of a page need, by a part of them.
@@ -142,7 +142,7 @@ def _with_data(folder: Path) -> None:
     data[data["true"] > 4][["user", "item"]].to_csv(folder / "clicks.csv", index=False)
     top = data.sort_values(["user", "estimated"], ascending=False).groupby("user").head(10)
     top[["user", "item", "estimated"]].to_csv(folder / "top.csv", index=False)
-    (config,) = fenced(ROOT / "docs" / "experiments.md", "toml")
+    (config,) = fenced(EXPERIMENTS, "toml")
     (folder / "today.toml").write_text(config)
     (folder / "qrels.txt").write_text("q1 0 d1 1\nq1 0 d2 0\nq1 0 d3 2\n")
     (folder / "run.txt").write_text("q1 Q0 d3 1 9.1 mine\nq1 Q0 d9 2 8 mine\nq1 Q0 d1 3 7.5 mine\n")

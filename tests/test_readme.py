@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from tests.commands import run_python
-from tests.pages import DOCS, README, ROOT, block, section, text_of
+from tests.pages import DOCS, README, ROOT, block, page_of, section, text_of
 from tests.peers.table import table
 
 PRESETS = str(ROOT / "examples" / "presets.py")
-LIBRARIES = ROOT / "docs" / "libraries.md"
+LIBRARIES = page_of("libraries")
 DATA = os.environ.get("RECSYS_NDCG_DATA")
 RATINGS = str(Path(DATA or "") / "movietweetings-100k" / "ratings.dat")
 needs_data = pytest.mark.skipif(DATA is None, reason="RECSYS_NDCG_DATA is not set")
@@ -67,7 +67,7 @@ def test_the_readme_shows_lines_of_the_table_of_presets() -> None:
 def test_the_opening_quotes_the_table_that_it_links_to() -> None:
     """All the numbers that stand there, and no other."""
     opening = text_of(README).split("\n```")[0]
-    assert f"(docs/{LIBRARIES.name}#one-file-many-numbers)" in opening
+    assert f"({LIBRARIES.relative_to(ROOT).as_posix()}#one-file-many-numbers)" in opening
     assert "<!-- presets:" in section(LIBRARIES, "One file, many numbers")
     precisions = {
         f"{float(numbers[1]):.2f}"
@@ -146,4 +146,6 @@ def test_the_speed_that_the_readme_quotes_is_that_of_the_page() -> None:
 def test_the_readme_links_to_every_page() -> None:
     """So that a reader need not find one by chance."""
     listed = section(README, "Pages")
-    assert [page.name for page in DOCS if f"(docs/{page.name})" not in listed] == []
+    assert [
+        page.name for page in DOCS if f"({page.relative_to(ROOT).as_posix()})" not in listed
+    ] == []

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 _MAX_LINES = 3  # about the same finding
 _MIN_RATIO = 1.05  # from this ratio of two models' mean list lengths on, there is a remark
-_ENOUGH_RUNS = 5  # docs/statistics.md counts how often tests of fewer runs err
+_ENOUGH_RUNS = 5  # docs/concepts/statistics.md counts how often tests of fewer runs err
 _SIGNED = ("difference", "difference_low", "difference_high")
 _VISIBLE = 0.00005  # a smaller optimism does not change four decimals
 DISPUTED = (

@@ -1,4 +1,4 @@
-"""The tables of docs/beyond-accuracy.md: the measures, the choices, the libraries.
+"""The tables of docs/concepts/beyond-accuracy.md: the measures, the choices, the libraries.
 
 ``python -m tests.beyond.tables`` prints them.
 """

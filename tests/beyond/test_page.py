@@ -1,4 +1,4 @@
-"""docs/beyond-accuracy.md says what the code says."""
+"""docs/concepts/beyond-accuracy.md says what the code says."""
 
 import os
 import subprocess

@@ -14,7 +14,7 @@ import recsys_ndcg as rn
 from recsys_ndcg.errors import DataWarning
 from recsys_ndcg.scale import spark
 from tests.errors import assert_rejected
-from tests.pages import ROOT, examples
+from tests.pages import examples, page_of
 from tests.scale import sessions
 from tests.scale.alike import check_alike
 from tests.scale.cases import PARAMS, Case, predictions
@@ -123,7 +123,7 @@ def test_the_examples_of_the_page_run(
     """As a reader would paste them, in the session of the tests."""
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
-    for code, _ in examples(ROOT / "docs" / "spark.md"):
+    for code, _ in examples(page_of("spark")):
         exec(compile(code, "spark.md", "exec"), names)  # noqa: S102 - ours
     assert names["report"].mean["precision@2"] == 0.5
     assert names["session"].version == session.version

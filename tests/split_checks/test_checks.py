@@ -17,7 +17,7 @@ from recsys_ndcg.datasets import sample_ratings
 from recsys_ndcg.split_checks.split import CHECKS
 from tests.commands import json_of, run
 from tests.errors import rejects
-from tests.pages import ROOT, text_of
+from tests.pages import page_of, text_of
 from tests.profiles import slow
 
 Frame = pd.DataFrame
@@ -624,5 +624,5 @@ def test_the_command_exits_by_the_verdict(tmp_path: Path) -> None:
 
 def test_the_page_names_every_check() -> None:
     """With the names that reports have."""
-    page = text_of(ROOT / "docs" / "check-split.md")
+    page = text_of(page_of("check-split"))
     assert [name for name in CHECKS if f"`{name}`" not in page] == []

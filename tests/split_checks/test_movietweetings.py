@@ -1,4 +1,4 @@
-"""What docs/check-split.md says of three splits of real ratings comes out again."""
+"""What docs/how-to/check-split.md says of three splits of real ratings comes out again."""
 
 from __future__ import annotations
 

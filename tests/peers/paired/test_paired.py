@@ -22,7 +22,7 @@ from recsys_ndcg.significance.intervals import bootstrap_ratios
 from recsys_ndcg.significance.paired import PairResults, compare_pairs
 from recsys_ndcg.significance.student import power
 from recsys_ndcg.significance.testing import Testing, benjamini_hochberg, bonferroni, holm
-from tests.pages import ROOT, section
+from tests.pages import page_of, section
 from tests.peers.paired.cases import cases
 from tests.profiles import slow
 
@@ -221,7 +221,7 @@ def test_the_percentile_interval_is_as_long_as_sacrebleus() -> None:
 
 def test_the_page_names_the_versions_that_were_compared() -> None:
     """In the section on tests and intervals."""
-    text = " ".join(section(ROOT / "docs" / "libraries.md", "Tests and intervals").split())
+    text = " ".join(section(page_of("libraries"), "Tests and intervals").split())
     names = {"scipy": "SciPy", "sacrebleu": "sacreBLEU"}
     for path in GOLDEN.glob("*.json"):
         head = json.loads(path.read_text())
