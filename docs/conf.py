@@ -44,6 +44,7 @@ html_title = f"recsys_ndcg {__version__}"
 html_extra_path = ["_extra"]
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options: dict[str, Any] = {

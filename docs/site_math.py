@@ -16,9 +16,9 @@ def write_inline(writer: HTML5Translator, node: nodes.math) -> None:
 def write_block(writer: HTML5Translator, node: nodes.math_block) -> None:
     """Write a formula on a line of its own."""
     number = f"({get_node_equation_number(writer, node)})" if node["number"] else ""
-    writer.body.append(
-        f'<div class="formula">{convert(node.astext(), display="block")}{number}</div>'
-    )
+    formula = convert(node.astext(), display="block")
+    # a long one scrolls on a phone, also with a keyboard
+    writer.body.append(f'<div class="formula" tabindex="0">{formula}{number}</div>')
     raise nodes.SkipNode
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,10 +20,13 @@ _RUN = """(tags) => axe.run(document, {
   runOnly: {type: 'tag', values: tags}, resultTypes: ['violations']})"""
 
 
-@pytest.fixture(name="axe", scope="session")
-def _axe() -> str:
-    pytest.importorskip("axe_playwright_python", reason="needs axe: pip install -e '.[browser]'")
-    return files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
+def find_barriers(page: Page, axe: str) -> list[tuple[str, ...]]:
+    """Return what axe-core finds on a page, and where."""
+    page.evaluate(axe)
+    found = page.evaluate(_RUN, _TAGS)
+    assert len(found["passes"]) > 20
+    nodes = [(one["id"], node) for one in found["violations"] for node in one["nodes"][:3]]
+    return [(name, node["target"], node["failureSummary"][:300]) for name, node in nodes]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -40,11 +42,7 @@ def test_it_has_no_barriers(  # noqa: PLR0913, PLR0917 - fixtures
     page.locator("#users tbody button").first.click()
     page.locator("#users thead button").first.click()
     page.wait_for_timeout(150)
-    page.evaluate(axe)
-    found = page.evaluate(_RUN, _TAGS)
-    assert len(found["passes"]) > 20
-    nodes = [(one["id"], node) for one in found["violations"] for node in one["nodes"][:3]]
-    assert [(name, node["target"], node["failureSummary"][:300]) for name, node in nodes] == []
+    assert find_barriers(page, axe) == []
 
 
 def test_drawings_have_descriptions(page: Page) -> None:
