@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import ast
+import contextlib
+import io
 import re
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
+_FOLDER = ROOT / "docs"
 #: The folders of the site whose pages the build writes; only `index.md` is written by hand.
 WRITTEN_BY_THE_BUILD = ("metrics", "reference")
 DOCS = sorted(
     one
-    for one in (ROOT / "docs").rglob("*.md")
+    for one in _FOLDER.rglob("*.md")
     if one.parent.name not in WRITTEN_BY_THE_BUILD or one.name == "index.md"
-    if not any(part.startswith("_") for part in one.relative_to(ROOT).parts)
+    if not any(part.startswith("_") for part in one.relative_to(_FOLDER).parts)
 )
 PAGES = [README, *DOCS]
 _FENCED = re.compile(r"^```([^\n`]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -70,6 +76,63 @@ def examples(page: Path) -> list[Example]:
             shown = after is not None and after[1] == "text"
             found.append(Example(one[2], after[2] if after and shown else None))
     return found
+
+
+def is_installed(library: str) -> bool:
+    """Return whether Python finds a library."""
+    return find_spec(library) is not None
+
+
+class Session:
+    """Runs the examples of a page one after another, as one script: they share their names.
+
+    An example cannot run if it imports a library that is not installed, or reads a name that only
+    such an example defines.
+    """
+
+    def __init__(self, is_installed: Callable[[str], bool] = is_installed) -> None:
+        self.names: dict[str, Any] = {}
+        self._is_installed = is_installed
+        self._undefined: set[str] = set()
+
+    def can_run(self, code: str) -> bool:
+        """Return whether an example can run; if not, the names that it defines are missing."""
+        tree = ast.parse(code)
+        used = {one.id for one in ast.walk(tree) if isinstance(one, ast.Name)}
+        defined = set(_defined(tree))
+        missing = used & self._undefined - defined - self.names.keys()
+        if missing or not all(map(self._is_installed, imported(tree))):
+            self._undefined |= defined
+            return False
+        return True
+
+    def run(self, code: str, place: str) -> str:
+        """Run an example and return what it prints, without spaces at the ends of lines."""
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            exec(compile(code, place, "exec"), self.names)  # noqa: S102 - ours
+        return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
+
+
+def imported(tree: ast.AST) -> set[str]:
+    """Return the libraries that code imports."""
+    found: set[str] = set()
+    for one in ast.walk(tree):
+        if isinstance(one, ast.Import):
+            found |= {each.name for each in one.names}
+        elif isinstance(one, ast.ImportFrom) and one.module:
+            found.add(one.module)
+    return {name.partition(".")[0] for name in found}
+
+
+def _defined(tree: ast.AST) -> Iterator[str]:
+    """Yield the names that code assigns, imports, and gives to functions and classes."""
+    for one in ast.walk(tree):
+        if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store):
+            yield one.id
+        elif isinstance(one, ast.alias):
+            yield one.asname or one.name.partition(".")[0]
+        elif isinstance(one, ast.FunctionDef | ast.ClassDef):
+            yield one.name
 
 
 def links(page: Path) -> list[str]:

@@ -1,7 +1,8 @@
 """Build the environments of the real libraries, run them, and write or check the golden files.
 
 ``python tests/peers/build.py`` builds all; with names of libraries, some; with ``--live`` those
-that CI builds. ``--check`` compares their answers with the golden files, to 1e-12.
+that CI builds. ``--check`` compares their answers with the golden files, to 1e-12. The pages in
+docs/coming-from are checked with it: their examples must print what the pages show.
 """
 
 from __future__ import annotations
@@ -64,8 +65,12 @@ def main() -> None:
                 different.append(library)
             verdict = "differs" if library in different else f"{len(now['answers'])} answers"
             print(f"{now['library']} {now['version']}: {verdict}", flush=True)
+            page = ROOT / "docs" / "coming-from" / f"{library}.md"
+            command = [command[0], "-m", "tests.peers.pages", library]
+            if page.exists() and subprocess.run(command, cwd=ROOT, check=False).returncode:
+                different.append(page.name)
     if different:
-        sys.exit(f"Not what the golden files hold: {', '.join(different)}")
+        sys.exit(f"Not what the golden files and pages hold: {', '.join(different)}")
 
 
 if __name__ == "__main__":
