@@ -48,10 +48,10 @@ PUBLIC = {"recsys_ndcg.folds", "recsys_ndcg.surprise"}
 #: runs, families of tests, several data sets and searches added 1,780 lines and 7 files; tables for
 #: papers, a choice of metrics on pages, notebooks, other libraries added 1,320 lines and 3 files;
 #: checks of splits, weights, scorers for other libraries, time, sampled items and published numbers
-#: added 3,950 lines and 28 files; what notebooks show of lists, choices and signatures added 110
-#: lines.
+#: added 3,950 lines and 28 files; what notebooks show of lists, choices and signatures, and
+#: the libraries of extras without the name of this package, added 130 lines.
 LIMITS = {
-    "code lines": 34_310,
+    "code lines": 34_330,
     "files": 252,
     "names crossing a room's border": 319,
     "imports past a door": 0,
