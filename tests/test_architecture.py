@@ -13,10 +13,11 @@ from tests import package_size
 from tests.package_size import FILES, MODULES, SourceFile
 
 #: From the bottom up; a module imports only from rooms above its own in this list.
+#: Rendering knows documents only, so that conventions, lists and signatures can show themselves.
 ROOMS = [
     "version", "lazy", "errors", "arrays", "parallel", "files", "progress", "datasets", "glossary",
-    "significance", "convention", "input", "background", "lists", "ranking", "metrics", "scoring",
-    "catalogue", "rendering", "report", "scale", "evaluation", "sampling", "published_numbers",
+    "significance", "input", "rendering", "convention", "background", "lists", "ranking", "metrics",
+    "scoring", "catalogue", "report", "scale", "evaluation", "sampling", "published_numbers",
     "comparison", "reconciliation", "split_checks", "folds", "surprise", "experiments",
     "integrations", "cli", "__main__", "__init__",
 ]  # fmt: skip
@@ -47,9 +48,10 @@ PUBLIC = {"recsys_ndcg.folds", "recsys_ndcg.surprise"}
 #: runs, families of tests, several data sets and searches added 1,780 lines and 7 files; tables for
 #: papers, a choice of metrics on pages, notebooks, other libraries added 1,320 lines and 3 files;
 #: checks of splits, weights, scorers for other libraries, time, sampled items and published numbers
-#: added 3,950 lines and 28 files.
+#: added 3,950 lines and 28 files; what notebooks show of lists, choices and signatures, and
+#: the libraries of extras without the name of this package, added 130 lines.
 LIMITS = {
-    "code lines": 34_200,
+    "code lines": 34_330,
     "files": 252,
     "names crossing a room's border": 319,
     "imports past a door": 0,

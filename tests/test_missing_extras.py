@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import pickle
 import re
 import shlex
 import shutil
+import tomllib
 from collections.abc import Iterable
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
@@ -15,6 +18,7 @@ import pytest
 import recsys_ndcg as rn
 from recsys_ndcg.errors import checks
 from tests.commands import run_python
+from tests.package_size import FILES
 
 CHECKOUT = Path(__file__).parent.parent
 EXTRAS = {
@@ -98,17 +102,77 @@ def install_command(message: str) -> list[str]:
     return shlex.split(message.partition("un: ")[2])
 
 
+#: As backends write extras of extras: some list their libraries again, others name the extras.
+DECLARED = [
+    "numpy>=2.0", "typer>=0.17.5; extra == 'cli'", 'rich>=13 ; extra == "cli"',
+    "rich>=13; extra == 'surprise'", "scikit-surprise>=1.1.5; extra == 'surprise'",
+    "recsys-ndcg[cli,surprise]; extra == 'all'", "recsys-ndcg[all,test]; extra == 'ci'",
+    "pytest>=8; python_version > '3' and extra == 'test'", "recsys-ndcg[ci]; extra == 'test'",
+]  # fmt: skip
+CLI = ["typer>=0.17.5", "rich>=13"]
+
+
 @pytest.mark.parametrize("project", [None, b"[project]\nname = 'another'\n", b"\xff\xfe"])
-def test_an_installed_package_is_installed_by_name(
+def test_an_installed_package_names_the_libraries(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, project: bytes | None
 ) -> None:
-    """Also inside another project."""
+    """Not itself, as no index has it; also inside another project."""
     monkeypatch.setattr(checks, "_CHECKOUT", tmp_path)
+    monkeypatch.setattr("importlib.metadata.requires", {"recsys-ndcg": DECLARED}.get)
     if project is not None:
         (tmp_path / "pyproject.toml").write_bytes(project)
     message = message_of("no_such_library")
     assert message.startswith("This needs no_such_library, which is not installed. Run: pip ")
-    assert install_command(message) == ["pip", "install", "recsys-ndcg[cli]"]
+    assert message.endswith("Run: pip install 'typer>=0.17.5' 'rich>=13'")
+    assert install_command(message) == ["pip", "install", *CLI]
+
+
+@pytest.mark.parametrize(
+    ("extra", "expected"),
+    [
+        ("cli", CLI),
+        ("all", [*CLI, "scikit-surprise>=1.1.5"]),
+        ("ci", [*CLI, "scikit-surprise>=1.1.5", "pytest>=8"]),
+        ("none", ["no-such-library"]),
+    ],
+)
+def test_extras_of_extras_are_resolved(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, extra: str, expected: list[str]
+) -> None:
+    """Each library once; without the extra's libraries, the one that is missing."""
+    monkeypatch.setattr(checks, "_CHECKOUT", tmp_path)
+    monkeypatch.setattr("importlib.metadata.requires", {"recsys-ndcg": DECLARED}.get)
+    found = shlex.split(checks._source(extra, "no-such-library"))  # noqa: SLF001
+    assert sorted(found) == sorted(expected)
+
+
+def test_a_copy_names_the_missing_library(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """As pip knows it: nothing says what the package needs."""
+
+    def requires(_: str) -> list[str]:
+        raise PackageNotFoundError
+
+    monkeypatch.setattr(checks, "_CHECKOUT", tmp_path)
+    monkeypatch.setattr("importlib.metadata.requires", requires)
+    assert message_of("no_such_library").endswith("Run: pip install no_such_library")
+    assert checks._source("surprise", "surprise") == "scikit-surprise"  # noqa: SLF001
+
+
+def test_libraries_that_pip_knows_by_another_name_are_listed() -> None:
+    """Every library that a message can name is a requirement of its extra."""
+    project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    for library, extra in EXTRAS.items():
+        name = checks._PIP_NAMES.get(library, library)  # noqa: SLF001
+        declared = project["optional-dependencies"][extra]
+        assert name in [re.split("[<>=]", one)[0] for one in declared], library
+
+
+def test_no_message_installs_this_package_from_an_index() -> None:
+    """No index has it; a stranger could publish something under its name."""
+    for file in FILES:
+        for text in file.nodes(ast.Constant):
+            found = re.search(r"recsys-ndcg\[|pip install[^.]* recsys-ndcg", str(text.value))
+            assert found is None, f"{file.place}: {text.value!r}"
 
 
 @pytest.mark.parametrize("name", ["clone", "it's a clone"])

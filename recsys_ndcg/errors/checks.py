@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import os
+import re
 import shlex
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
@@ -61,34 +62,70 @@ def require_libraries(*libraries: str, job: str, extra: str) -> Iterator[None]:
 
 #: Of libraries that several distributions install.
 _DISTRIBUTIONS = {"surprise": "surprise (scikit-surprise, or its fork scikit-surprise-2)"}
+#: Of libraries that pip knows by another name, for copies of the package that are not installed.
+_PIP_NAMES = {
+    "surprise": "scikit-surprise",
+    "sklearn": "scikit-learn",
+    "vl_convert": "vl-convert-python",
+    "mlflow": "mlflow-skinny",
+}
+_IN_EXTRA = re.compile(r"""(.*?)\s*;.*extra == ['"](.*?)['"]""")
+_OTHER_EXTRAS = re.compile(r"recsys[-_]ndcg\[(.*)\]")
 
 
 def _missing_extra(
     job: str, extra: str, library: str, cause: Exception | None
 ) -> MissingExtraError:
     """Return the error for a library that is not installed, or that raised a cause on import."""
+    source = _source(extra, library)
     if cause is None:
         name = _DISTRIBUTIONS.get(library, library)
-        msg = f"{job} needs {name}, which is not installed. Run: pip install {_source(extra)}"
+        msg = f"{job} needs {name}, which is not installed. Run: pip install {source}"
     else:
         # pip's cache may hold a build for a numpy that is gone
         msg = (
             f"{job} needs {library}, which is installed{_location(library)} but cannot be used: "
             f"{_first_line(cause)}. If that file is your own, rename it. Otherwise run: pip "
-            f"install --upgrade --force-reinstall --no-cache-dir {_source(extra)}"
+            f"install --upgrade --force-reinstall --no-cache-dir {source}"
         )
     return MissingExtraError(msg)
 
 
-def _source(extra: str) -> str:
-    """Return what to pass to pip: this checkout if the package is in one, else its name."""
+def _source(extra: str, library: str) -> str:
+    """Return what to pass to pip: this checkout if the package is in one, else the libraries.
+
+    Not the name of this package, which is not in an index, or might be someone else's there.
+    """
     try:
         project = (_CHECKOUT / "pyproject.toml").read_text(encoding="utf-8")
     except (OSError, ValueError):
         project = ""
-    if _PROJECT_NAME not in project:
-        return f"'recsys-ndcg[{extra}]'"
-    return f"-e {shlex.quote(f'{_shorten(_CHECKOUT)}[{extra}]')}"
+    if _PROJECT_NAME in project:
+        return f"-e {shlex.quote(f'{_shorten(_CHECKOUT)}[{extra}]')}"
+    found = _list_requirements(extra) or [_PIP_NAMES.get(library, library)]
+    return " ".join(map(shlex.quote, found))
+
+
+def _list_requirements(extra: str) -> list[str]:
+    """Return the requirements of an extra, as the installed package declares them.
+
+    Those of the extras that it includes are among them. Empty if the package is not installed.
+    """
+    from importlib.metadata import PackageNotFoundError, requires  # noqa: PLC0415 - for errors only
+
+    try:
+        declared = [*filter(None, map(_IN_EXTRA.match, requires("recsys-ndcg") or ()))]
+    except PackageNotFoundError:  # a copy, or a zip on the path
+        return []
+    found: dict[str, None] = {}
+    wanted = [extra]
+    for name in wanted:  # grows
+        for requirement in (one[1] for one in declared if one[2] == name):
+            if others := _OTHER_EXTRAS.fullmatch(requirement):
+                wanted += [one for one in others[1].split(",") if one not in wanted]
+            else:
+                found[requirement] = None
+    return [*found]
 
 
 def _shorten(path: Path) -> str:

@@ -50,7 +50,7 @@ _TYPES = (
 _KEY = b"recsys_ndcg"
 #: For files of another format: the version that saved it, and the advice.
 _OLDER = "an older", "Evaluate the data again, and save that."
-_NEWER = "a newer", "Install it: pip install -U recsys-ndcg."
+_NEWER = "a newer", "Read it with that version."
 #: The exceptions that a damaged head may cause.
 _DAMAGE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 

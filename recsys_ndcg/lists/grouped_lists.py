@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Self
 
@@ -30,6 +30,7 @@ from recsys_ndcg.lazy import lazy_property
 #: All other arrays have an entry per user.
 _NOT_BY_USER = ("offsets", "unlisted_offsets", "item_ids")
 
+_N_USERS_SHOWN, _N_ITEMS_SHOWN = 3, 4  # in a notebook
 _LAST_DIGITS = (1 << 22) - 1  # binary; as many flags fit the cache
 
 
@@ -115,6 +116,54 @@ class GroupedLists(ReadOnlyArrays):
         if labels:
             text += f"; {format_count(labels, 'labelled item')} in no list"
         return f"{text}."
+
+    def _repr_html_(self) -> str:
+        import pandas as pd  # noqa: PLC0415 - not needed otherwise
+
+        from recsys_ndcg.rendering import (  # noqa: PLC0415 - in notebooks only
+            Document,
+            Section,
+            ShownTable,
+        )
+
+        parts = [ShownTable("The lists", pd.DataFrame([self._count()]), n_left_aligned=0)]
+        if first := [*self._show_first()]:
+            order = "best rank" if self.order_only else "highest estimate"
+            rows = "items" if self.placement_choices is None else "labelled items"
+            note = f"The first lists, at most {_N_ITEMS_SHOWN} {rows} each, the {order} first"
+            parts.append(ShownTable("The first lists", pd.DataFrame(first), 2, note=note))
+        return Document(repr(self), [Section("lists", "Lists", "", parts)]).render("html")
+
+    def _count(self) -> dict[str, str]:
+        """Return the numbers of users, items and labels as text."""
+        sizes, n_rows = self.n_items, int(self.n_items.sum())
+        lengths = [sizes.min(), np.median(sizes), sizes.max()] if len(self) else []
+        return {
+            "users": f"{len(self):,}",
+            "different items": "-" if self.item_ids is None else f"{len(self.item_ids):,}",
+            "listed items": f"{n_rows:,}",
+            "shortest, median and longest list": ", ".join(f"{one:g}" for one in lengths) or "-",
+            "with a true value": f"{1 - self.n_unlabelled / n_rows:.1%}" if n_rows else "-",
+            "labels in no list": f"{len(self.unlisted_true):,}",
+            "users without a list": f"{int(self.missing.sum()):,}",
+        }
+
+    def _show_first(self) -> Iterator[dict[str, str]]:
+        """Yield the first items of the first lists as rows of text."""
+        from recsys_ndcg.rendering import shorten  # noqa: PLC0415 - in notebooks only
+
+        key, codes, ids = self.compute_sort_key(Convention()), self.item_codes, self.item_ids
+        for user in np.flatnonzero(np.diff(self.offsets))[:_N_USERS_SHOWN].tolist():
+            first, last = self.offsets[user], self.offsets[user + 1]
+            order = np.argsort(-key[first:last], kind="stable")[:_N_ITEMS_SHOWN]
+            for row in (first + order).tolist():
+                shown = {"user": shorten(self.users[user])}
+                if ids is not None and codes is not None:
+                    shown["item"] = shorten(ids[codes[row]])
+                if "estimated" in self.columns and not self.order_only:
+                    shown["estimated"] = f"{self.estimated[row]:.6g}"
+                is_labelled = not np.isnan(self.true[row])
+                yield {**shown, "true": f"{self.true[row]:.6g}" if is_labelled else "-"}
 
     def __len__(self) -> int:
         """Return the number of users."""

@@ -82,10 +82,11 @@ def to_html(document: Document) -> str:
 
 def _render_part_as_html(part: Part) -> Iterator[str]:
     if isinstance(part, ShownTable):
-        if part.note:
-            yield f"<p>{escape(part.note)}</p>"
+        if note := _format_note(part):
+            yield f"<p>{escape(note)}</p>"
+        shown = part.highlight(escape, "<strong>{}</strong>".format).rename(columns=escape)
         with pd.option_context("display.max_colwidth", None):  # otherwise long cells are cut
-            yield part.cells.to_html(index=False, border=0)
+            yield shown.to_html(index=False, border=0, escape=False)
     elif isinstance(part, Code):
         codes = "<br>\n".join(map(escape, part.brief(full=False)))
         yield _fold(part.name, f"<p><code>{codes}</code></p>")
@@ -95,6 +96,10 @@ def _render_part_as_html(part: Part) -> Iterator[str]:
     elif part:
         entries = "".join(f"<li>{escape(line)}</li>\n" for line in part)
         yield f"<ul>\n{entries}</ul>"
+
+
+def _format_note(table: ShownTable) -> str:
+    return "; ".join(filter(None, [table.note, _LETTERS_NOTE if table.letters else ""]))
 
 
 def _fold(title: str, inside: str) -> str:
@@ -109,7 +114,7 @@ def to_markdown(document: Document) -> str:
     """Render a document as Markdown: tables with notes, the verdicts, remarks as a list, code."""
     lines: list[str] = []
     for table in document.tables:
-        note = "; ".join(filter(None, [table.note, _LETTERS_NOTE if table.letters else ""]))
+        note = _format_note(table)
         lines += [
             _render_markdown_table(table),
             "",

@@ -13,11 +13,18 @@ import pandas as pd
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.background import Background, Propensity
 from recsys_ndcg.convention import compute_relevance
-from recsys_ndcg.errors import InvalidInputError, is_number, quote
+from recsys_ndcg.errors import InvalidInputError, escape_invisible, is_number, quote
 from recsys_ndcg.input import has_values_by_id, read_values_by_id
 from recsys_ndcg.lists import GroupedLists, digest_labels
 from recsys_ndcg.metrics import Metric
-from recsys_ndcg.rendering import list_first
+from recsys_ndcg.rendering import (
+    Document,
+    Section,
+    ShownTable,
+    format_number,
+    list_first,
+    shorten,
+)
 from recsys_ndcg.report.user_groups import BIN_STARTS, UNKNOWN_BIN, name_range
 from recsys_ndcg.scoring import Audit, Measurement, Plan, Scores, Totals, find_metric_name
 
@@ -28,6 +35,7 @@ _COLUMNS = ("items", "labels", "part", "ci_low", "ci_high", "share", "score", "u
 _OTHER = "other"  # items without a stratum
 _GAMMA_STEP = 0.05
 _MAX_SWAPS = 5  # that a sentence names
+_N_GAMMAS_SHOWN = 9  # in a notebook
 
 
 def name_counts(counts: Any) -> Any:
@@ -268,6 +276,14 @@ class Sensitivity:
         return f"{text} {'; '.join(list_first(swaps, _MAX_SWAPS))}." if swaps else text
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        chosen = np.linspace(0, len(self.means) - 1, min(len(self.means), _N_GAMMAS_SHOWN))
+        means = self.means.iloc[chosen.astype(int)].map(format_number).rename(columns=shorten)
+        means.insert(0, "gamma", [f"{gamma:.3g}" for gamma in means.index])
+        parts = [ShownTable(f"{self.metric} by gamma", means)]
+        facts = escape_invisible(str(self))
+        return Document(facts, [Section("gamma", "Gamma", "", parts)]).render("html")
 
 
 def vary_gamma(

@@ -358,9 +358,9 @@ class Job:
             msg = (
                 f"The workers cannot import {missing[1]!r}. On one machine, let them run this "
                 "Python: os.environ['PYSPARK_PYTHON'] = sys.executable before the session starts. "
-                "On a cluster, install recsys-ndcg[scale] in their Python, or send the package as "
-                "a zip: spark.addArtifact('recsys_ndcg.zip', pyfile=True), or spark-submit "
-                '--py-files recsys_ndcg.zip (the documentation, "Evaluating on Spark").'
+                "On a cluster, install this package and pyarrow in their Python, or send the "
+                "package as a zip: spark.addArtifact('recsys_ndcg.zip', pyfile=True), or "
+                "spark-submit --py-files recsys_ndcg.zip (documentation: Evaluating on Spark)."
             )
             raise WorkerError(msg) from None
         return reduce(add, (self.unpack(bytes(one[0])) for one in rests))

@@ -19,7 +19,7 @@ from recsys_ndcg.convention import (
     parse_choice,
     resolve_alias,
 )
-from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, quote
+from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, escape_invisible, quote
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.lists import Facts
 from recsys_ndcg.metrics import Metric, parse_metrics
@@ -268,6 +268,15 @@ class Signature(str):  # noqa: SLOT000 - caches the parsed text
             for name in {**self._parts_to_compare, **signature._parts_to_compare}
             if mine.get(name) != theirs.get(name)
         }
+
+    def _repr_html_(self) -> str:
+        from recsys_ndcg.rendering import Document, Section  # noqa: PLC0415 - in notebooks only
+
+        defaults = Convention.format_defaults() | _DEFAULTS_OF_OTHER_FIELDS
+        table = Convention.tabulate_texts(self._texts, defaults)
+        parts = [Section.folded("All choices", [table])]
+        facts = escape_invisible(self.short)
+        return Document(facts, [Section("choices", "Choices", "", parts)]).render("html")
 
     def __eq__(self, other: object) -> bool:
         """Return whether everything that can move the number is equal."""

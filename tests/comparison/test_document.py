@@ -210,8 +210,12 @@ def test_a_notebook_shows_the_leaderboard_and_the_verdict() -> None:
     """As HTML; a terminal of ASCII has another sign for –."""
     html = FOUR._repr_html_()
     rows = html.partition("<tbody>")[2].split("</tr>")[:-1]
-    names = [re.findall("<td>(.*?)</td>", row)[1] for row in rows]
+    cells = [re.findall("<td>(.*?)</td>", row)[1] for row in rows]
+    names = [re.sub("</?strong>", "", cell) for cell in cells]
     assert names == list(FOUR.leaderboard.index)
+    is_first = (FOUR.leaderboard["tier"] == 1).tolist()
+    assert [cell.startswith("<strong>") for cell in cells] == is_first
+    assert "bold: the first tier" in html
     assert all(text in html for text in FOUR.verdicts()[0])
     with patch("sys.stdout", io.TextIOWrapper(io.BytesIO(), encoding="ascii")):
         text = str(FOUR)

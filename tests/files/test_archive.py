@@ -120,7 +120,7 @@ def test_line_ends_of_windows_are_accepted(path: Path) -> None:
 
 FORMATS = [
     ("1", "a report of format 1, which an older .* Evaluate the data again"),
-    ("6", "a report of format 6, which a newer .* pip install -U recsys-ndcg"),
+    ("6", "a report of format 6, which a newer .* Read it with that version"),
     ("-1", "not a report that recsys_ndcg saved"), ("0", "a report of format 0, which an older"),
     *((number, "not a report that") for number in ("9" * 40, "3 ")),
 ]  # fmt: skip

@@ -6,11 +6,13 @@ import io
 import os
 import pickle
 import re
+import socket
 import threading
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pandas as pd
 import pytest
@@ -130,6 +132,18 @@ def test_a_device_is_not_read(tmp_path: Path, reader: str, name: str) -> None:
     if reader != "an experiment":
         with rejects("empty|no entries|not JSON|not a whole pickle|cannot be |within a memory"):
             _READERS[reader](Path("/dev/null"))
+
+
+@pytest.mark.parametrize("how", [{}, {"memory_limit": "1GB"}], ids=["memory", "disk"])
+def test_an_address_is_not_fetched(monkeypatch: pytest.MonkeyPatch, how: Any) -> None:
+    """It is the path of a file that does not exist."""
+    if how:
+        pytest.importorskip("duckdb")
+    opened = Mock(side_effect=AssertionError("opened a connection"))
+    monkeypatch.setattr(socket, "socket", opened)
+    for address in ("https://localhost/p.csv", "s3://bucket/p.parquet", "file:///p.csv"):
+        assert_rejected("p.*cannot be read .No such file", rn.evaluate, address, **how)
+    assert not opened.called
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
