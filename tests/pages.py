@@ -6,6 +6,8 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
+from recsys_ndcg.metrics import METRICS
+
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 #: The folders of the site whose pages the build writes; only `index.md` is written by hand.
@@ -17,7 +19,8 @@ DOCS = sorted(
     if not any(part.startswith("_") for part in one.relative_to(ROOT).parts)
 )
 PAGES = [README, *DOCS]
-_FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+#: A block and its language, or in braces its directive, after which arguments may stand.
+_FENCED = re.compile(r"^```(\{?\w*\}?)[^\n`]*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 
 
@@ -68,6 +71,14 @@ def examples(page: Path) -> list[Example]:
             shown = after is not None and after[1] == "text"
             found.append(Example(one[2], after[2] if after and shown else None))
     return found
+
+
+def is_written_by_the_build(page: Path) -> bool:
+    """Return whether a page does not exist because the build of the site writes it."""
+    folder = page.parent.name
+    if page.parents[1] != ROOT / "docs" or page.suffix != ".md" or page.stem == "index":
+        return False
+    return page.stem in METRICS if folder == "metrics" else folder in WRITTEN_BY_THE_BUILD
 
 
 def links(page: Path) -> list[str]:
