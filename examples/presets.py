@@ -16,8 +16,6 @@ from recsys_ndcg.datasets import sample_ratings
 from recsys_ndcg.input import read_ratings
 
 METRICS = ["ndcg@10", "precision@10", "recall@10", "ap@10"]
-# about short lists and ties, which are what libraries treat differently
-warnings.filterwarnings("ignore", category=rn.DataWarning)
 
 
 def predictions(ratings: pd.DataFrame) -> pd.DataFrame:
@@ -32,16 +30,30 @@ def predictions(ratings: pd.DataFrame) -> pd.DataFrame:
     return rest.rename(columns=columns).assign(estimated=(overall + biases).clip(low, high))
 
 
-ratings = read_ratings(sys.argv[1]) if len(sys.argv) > 1 else sample_ratings()
-threshold = float(sys.argv[2]) if len(sys.argv) > 2 else 4.0
-table = rn.reconcile(predictions(ratings), METRICS, threshold=threshold)
+def main() -> None:
+    """Print the numbers of all presets."""
+    # about short lists and ties, which are what libraries treat differently
+    warnings.filterwarnings("ignore", category=rn.DataWarning)
+    ratings = read_ratings(sys.argv[1]) if len(sys.argv) > 1 else sample_ratings()
+    threshold = float(sys.argv[2]) if len(sys.argv) > 2 else 4.0
+    table = rn.reconcile(predictions(ratings), METRICS, threshold=threshold)
 
-own = table.groupby("metric")["yours"].first()
-computed = table[table["note"] == ""]  # for the libraries that have the metric
-values = computed.pivot_table(index="preset", columns="metric", values="value", sort=False)[METRICS]
-values.loc["(by default here)"] = own
-values.loc["lowest"], values.loc["highest"] = values.min(), values.max()
-print(values.to_string(float_format="{:.4f}".format, na_rep="-", header=METRICS, index_names=False))
+    own = table.groupby("metric")["yours"].first()
+    computed = table[table["note"] == ""]  # for the libraries that have the metric
+    values = computed.pivot_table(index="preset", columns="metric", values="value", sort=False)[
+        METRICS
+    ]
+    values.loc["(by default here)"] = own
+    values.loc["lowest"], values.loc["highest"] = values.min(), values.max()
+    print(
+        values.to_string(
+            float_format="{:.4f}".format, na_rep="-", header=METRICS, index_names=False
+        )
+    )
 
-causes = computed[computed["preset"] == "evidently"].set_index("metric")["changes"]
-print("\nWhy precision@10 is so high in evidently:", causes["precision@10"])
+    causes = computed[computed["preset"] == "evidently"].set_index("metric")["changes"]
+    print("\nWhy precision@10 is so high in evidently:", causes["precision@10"])
+
+
+if __name__ == "__main__":
+    main()

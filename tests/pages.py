@@ -19,8 +19,9 @@ DOCS = sorted(
     if not any(part.startswith("_") for part in one.relative_to(ROOT).parts)
 )
 PAGES = [README, *DOCS]
-#: A block and its language, or in braces its directive, after which arguments may stand.
-_FENCED = re.compile(r"^```(\{?\w*\}?)[^\n`]*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+_FENCED = re.compile(r"^```([^\n`]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+#: What MyST reads before the title of a notebook.
+_FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n+", re.DOTALL)
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 
 
@@ -38,8 +39,8 @@ def page_of(name: str) -> Path:
 
 
 def text_of(page: Path) -> str:
-    """Return the text of a page."""
-    return page.read_text(encoding="utf-8")
+    """Return the text of a page, from its title on."""
+    return _FRONT_MATTER.sub("", page.read_text(encoding="utf-8"))
 
 
 def block(name: str) -> str:

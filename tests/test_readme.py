@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
 from pathlib import Path
 
 import pytest
 
+import recsys_ndcg as rn
+from recsys_ndcg.datasets import sample_ratings
+from recsys_ndcg.metrics import METRICS
 from tests.commands import run_python
-from tests.pages import DOCS, README, ROOT, block, page_of, section, text_of
+from tests.pages import README, ROOT, block, page_of, section, text_of
 from tests.peers.table import table
 
 PRESETS = str(ROOT / "examples" / "presets.py")
@@ -57,24 +61,37 @@ def test_the_table_of_presets_is_what_the_example_prints() -> None:
     assert _printed(PRESETS) == block("presets")
 
 
-def test_the_readme_shows_lines_of_the_table_of_presets() -> None:
-    """In their order, with its heading."""
-    some, every = block("some presets").splitlines(), block("presets").splitlines()
-    assert some[0] == every[0]
-    assert some == [line for line in every if line in some]
+def test_the_readme_explains_some_numbers_of_that_table() -> None:
+    """By the choices that `reconcile` finds, and there are as many conventions as it says."""
+    example = runpy.run_path(PRESETS, run_name="an example")
+    table = rn.reconcile(example["predictions"](sample_ratings()), "precision@10", threshold=4)
+    by_name = table.set_index("preset")
+    text = section(README, "One file, many numbers")
+    rows = re.findall(r"^\| `(\w+)`.*? \| (0\.\d{4}) \| (.*) \|$", text, re.MULTILINE)
+    assert len(rows) == 5
+    for name, value, why in rows:
+        assert value == f"{by_name['value'][name]:.4f}"
+        changes = re.findall(r"(\w+=\w+) ", by_name["changes"][name])
+        assert re.findall(r"`(\w+=\w+)`", why) == changes
+    assert f" has {len(_rows(block('presets'))) - 5} conventions" in text
 
 
-def test_the_opening_quotes_the_table_that_it_links_to() -> None:
-    """All the numbers that stand there, and no other."""
-    opening = text_of(README).split("\n```")[0]
-    assert f"({LIBRARIES.relative_to(ROOT).as_posix()}#one-file-many-numbers)" in opening
+def test_the_readme_quotes_all_numbers_of_the_table_that_it_links_to() -> None:
+    """Rounded, and no other."""
+    text = section(README, "One file, many numbers")
+    assert f"({LIBRARIES.relative_to(ROOT).as_posix()}#one-file-many-numbers)" in text
     assert "<!-- presets:" in section(LIBRARIES, "One file, many numbers")
     precisions = {
         f"{float(numbers[1]):.2f}"
         for name, numbers in _rows(block("presets")).items()
         if len(numbers) == 4 and re.fullmatch(r"0\.\d{4}", numbers[1])
     }
-    assert re.findall(r"\d\.\d+", opening) == sorted(precisions)
+    assert re.findall(r"\d\.\d+", text.split("|")[0]) == sorted(precisions)
+
+
+def test_the_readme_counts_the_metrics() -> None:
+    """All that are registered."""
+    assert f": {len(METRICS)} metrics, from" in text_of(README)
 
 
 @needs_data
@@ -82,11 +99,10 @@ def test_the_extremes_on_real_ratings_are_what_the_example_prints() -> None:
     """With the arguments that are named, wherever they are quoted."""
     rows = _rows(_printed(PRESETS, RATINGS, "8"))
     ndcg, precision = ((rows["lowest"][at], rows["highest"][at]) for at in (0, 1))
-    for page in (README, LIBRARIES):
-        text = " ".join(text_of(page).split())
-        assert "`python examples/presets.py ratings.dat 8`" in text
-        assert "precision@10 from {} to {}".format(*precision) in text
-        assert "NDCG@10 from {} to {}".format(*ndcg) in text
+    text = " ".join(text_of(LIBRARIES).split())
+    assert "`python examples/presets.py ratings.dat 8`" in text
+    assert "precision@10 from {} to {}".format(*precision) in text
+    assert "NDCG@10 from {} to {}".format(*ndcg) in text
 
 
 @needs_data
@@ -114,38 +130,8 @@ def test_the_table_of_parity_is_what_was_compared() -> None:
     assert block("parity") == table()
 
 
-def _quoted() -> list[dict[str, str]]:
-    """Return the tables of the README, each number by the name above it."""
-    lines = section(README, "Fast").splitlines()
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if "|" in line]
-    return [dict(zip(rows[at], rows[at + 2], strict=True)) for at in (0, 3)]
-
-
-def _timed(table: str, name: str) -> list[str]:
-    """Return the numbers of the one line of a printed table that begins with a name."""
-    name = name.partition(" (")[0]
-    (line,) = [one for one in table.splitlines() if one.startswith(f"{name} ")]
-    return line.removeprefix(name).split()
-
-
 def test_the_speed_that_the_readme_quotes_is_that_of_the_page() -> None:
     """At a million rows, from the one run that is shown there."""
-    tables = block("peers").split("\n\n")
-    (peers,) = [one for one in tables if one.startswith("1,000,000 rows, 6,")]
-    (forms,) = [one for one in tables if one.startswith("1,000,000 rows in other forms")]
-    libraries, doors = _quoted()
-    for name, quoted in libraries.items():
-        _version, _seconds, _ours, ratio, *_ = _timed(peers, name)
-        assert ratio == quoted, name
-    for name, quoted in doors.items():
-        _seconds, ratio, *_ = _timed(forms, name)
-        assert ratio == quoted, name
-    assert f"take {_timed(peers, 'recsys_ndcg')[1]} s" in section(README, "Fast")
-
-
-def test_the_readme_links_to_every_page() -> None:
-    """Or to the index of its folder, which lists it."""
-    listed = section(README, "Pages")
-    linked = {page for page in DOCS if f"({page.relative_to(ROOT).as_posix()})" in listed}
-    indexed = {page.parent for page in linked if page.name == "index.md"}
-    assert [page.name for page in DOCS if page not in linked if page.parent not in indexed] == []
+    (peers,) = [one for one in block("peers").split("\n\n") if one.startswith("1,000,000 rows, 6,")]
+    (ours,) = [line.split()[2] for line in peers.splitlines() if line.startswith("recsys_ndcg ")]
+    assert f"a million rows in {ours} s" in text_of(README)

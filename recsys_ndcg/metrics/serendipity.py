@@ -29,12 +29,12 @@ class Serendipity(OfColumn, OfItems):
 
     with p(i) the rank of item i by its number of training users, 1 for the most popular items, and
     I the catalogue: how many places a relevant item stands above its place by popularity. An item
-    that nobody had has p(i) = |I| + 1.
+    that nobody had comes after all items of the catalogue.
 
     Other definitions (`Convention.serendipity_by`) compare with the user's training items H:
     ``"history"`` is the mean over the list of d(i), the mean distance of item i from the items of
     H; ``"relevant"`` counts 0 for items that are not relevant; ``"hits"`` is
-    1 - \sum_{r \le k} rel(i_r) (1 - d(i_r)).
+    :math:`1 - \sum_{r \le k} rel(i_r) (1 - d(i_r))`.
 
     Parameters
     ----------
