@@ -135,6 +135,16 @@ def _defined(tree: ast.AST) -> Iterator[str]:
             yield one.name
 
 
+def is_written_by_the_build(page: Path) -> bool:
+    """Return whether a page does not exist because the build of the site writes it."""
+    from recsys_ndcg.metrics import METRICS  # noqa: PLC0415 - other libraries' environments lack it
+
+    folder = page.parent.name
+    if page.parents[1] != ROOT / "docs" or page.suffix != ".md" or page.stem == "index":
+        return False
+    return page.stem in METRICS if folder == "metrics" else folder in WRITTEN_BY_THE_BUILD
+
+
 def links(page: Path) -> list[str]:
     """Return the links of a page into the checkout: paths, each with its #anchor if any."""
     prose = re.sub(r"`[^`\n]*`", "", _FENCED.sub("", text_of(page)))

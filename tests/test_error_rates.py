@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.pages import ROOT, block
+from tests.pages import ROOT, block, page_of, text_of
 
 Table = tuple[list[str], dict[tuple[str, str], list[str]]]  # the headings, and cells by row
 
@@ -51,6 +52,15 @@ def test_the_page_prints_what_the_script_prints() -> None:
             if last != cell:  # another NumPy may round another way: within the standard error
                 rate, error = (float(one) for one in last.removesuffix(" !").split(" ±"))
                 assert abs(float(cell.split(" ±")[0]) - rate) <= error, (heading, row)
+
+
+def test_the_page_quotes_numbers_of_its_tables() -> None:
+    """All numbers with a decimal point."""
+    prose, tables = text_of(page_of("statistics")).split("\n## Tables\n")
+    quoted = re.findall(r"\d+\.\d+", re.sub(r"section \S+|0.025\^", "", prose))
+    printed = set(re.findall(r"(?<=\| )\d+\.\d+(?= ±)", tables))
+    assert len(quoted) > 50
+    assert [one for one in quoted if one not in printed] == []
 
 
 def _column(name: str, size: int, happened: dict[str, list[Any]]) -> Any:

@@ -46,13 +46,37 @@ def test_the_readme_is_short() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=_name)
 def test_links_lead_somewhere(page: Path) -> None:
-    """To a file of the checkout, and to a heading on it."""
+    """To a file of the checkout and a heading on it, or to a page that the build writes."""
     for link in pages.links(page):
         place, _, anchor = link.partition("#")
         target = (page.parent / place).resolve() if place else page
+        if pages.is_written_by_the_build(target):
+            continue
         assert target.exists(), link
         assert target.is_relative_to(ROOT), link
         assert not anchor or anchor in pages.anchors(target), link
+
+
+def test_links_to_pages_of_the_build_name_a_metric() -> None:
+    """A page in docs/metrics/ is that of a metric; pages elsewhere are written by hand."""
+    docs = ROOT / "docs"
+    written = ("metrics/ndcg.md", "reference/report.md")
+    others = ("metrics/ndgc.md", "metrics/index.md", "how-to/ndcg.md", "metrics/ndcg.txt")
+    assert all(pages.is_written_by_the_build(docs / one) for one in written)
+    assert not any(pages.is_written_by_the_build(docs / one) for one in others)
+
+
+@pytest.mark.parametrize("index", [one for one in DOCS if one.name == "index.md"], ids=str)
+def test_an_index_lists_every_page_of_its_folder(index: Path) -> None:
+    """In a `toctree`, from which the navigation of the site is made."""
+    if index.parent.name in pages.WRITTEN_BY_THE_BUILD:
+        pytest.skip("the build lists its pages")
+    lines = "".join(fenced(index, "{toctree}")).splitlines()
+    names = [re.sub(r".*<(.*)>", r"\1", one) for one in lines if one and not one.startswith(":")]
+    listed = {one for name in names for one in index.parent.glob(f"{name}.md")}
+    others = {one for one in DOCS if one.parent == index.parent and one != index}
+    assert others <= listed
+    assert len(names) == len(set(names))
 
 
 @pytest.mark.parametrize("page", DOCS, ids=_name)
