@@ -16,7 +16,7 @@ extensions = [
     "myst_nb", "sphinx.ext.autodoc", "numpydoc", "sphinx_copybutton", "sphinx_design",
     "site_math", "site_pages",
 ]  # fmt: skip
-exclude_patterns = ["_build", "**/_*.md", "paper.md"]
+exclude_patterns = ["_build", "**/_*.md", "paper"]
 
 # Markdown as GitHub reads it: the same links to headings; formulas between dollars
 myst_heading_anchors = 4
