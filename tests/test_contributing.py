@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -68,22 +71,30 @@ def test_a_diff_applies(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_what_a_diff_adds_works(name: str, tmp_path: Path) -> None:
     """In a copy of the checkout: the tests that concern it, and its use as the page shows it."""
-    pytest.importorskip("typer")
-    from tests.commands import run_python  # noqa: PLC0415 - an extra
-
     copy = tmp_path / "checkout"
     copy_checkout(copy)
     _assert_applies(name, copy)
     (use,) = fenced(page_of(name), "pycon")
     (copy / "use.txt").write_text(use, encoding="utf-8")
-    run_python("-m", "doctest", "use.txt", paths=[copy], cwd=copy)
-    options = ["-n0", "-p", "no:cacheprovider"]
-    done = run_python("-m", "pytest", *options, *RELEVANT[name], paths=[copy], cwd=copy)
-    assert " passed" in done.stdout
+    _run("doctest", "-o", "NORMALIZE_WHITESPACE", "use.txt", folder=copy)
+    assert " passed" in _run(
+        "pytest", "-n0", "-p", "no:cacheprovider", *RELEVANT[name], folder=copy
+    )
+
+
+def _run(*words: str, folder: Path) -> str:
+    """Run a module of Python in a copy of the checkout, and return what it prints."""
+    variables = os.environ | {"PYTHONPATH": str(folder), "PYTHONUTF8": "1"}
+    command = [sys.executable, "-m", *words]
+    done = subprocess.run(  # noqa: S603 - our own
+        command, cwd=folder, env=variables, capture_output=True, encoding="utf-8", check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
 
 
 def test_the_picture_names_folders_that_exist() -> None:
-    """And in the order in which they may import: from the top of the picture to its end."""
+    """In the package."""
     root = ET.parse(PICTURE).getroot()  # noqa: S314 - our own
     rooms = [str(one.text) for one in root.iter(f"{SVG}text") if one.get("class") == "room"]
     assert len(rooms) >= 8
