@@ -109,9 +109,9 @@ def _compare(name: Path, folder: Path) -> Iterator[str]:
     old = before.read_bytes() if before.exists() else b""
     if old != after:
         first = f"a/{name.as_posix()}" if before.exists() else "/dev/null"
-        texts = [one.decode().splitlines(keepends=True) for one in (old, after)]
+        lines, new = (one.decode().splitlines(keepends=True) for one in (old, after))
         around = 1 if name.suffix == ".md" else 2  # neighbours in a list change often
-        yield from difflib.unified_diff(*texts, first, f"b/{name.as_posix()}", n=around)
+        yield from difflib.unified_diff(lines, new, first, f"b/{name.as_posix()}", n=around)
 
 
 def start(name: str, folder: Path) -> str:
