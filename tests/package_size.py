@@ -26,6 +26,7 @@ _MAY_BE_SHORT = {
     "files/earlier.py", "input/plain_text.py", "comparison/swaps.py", "report/rarefaction.py",
     "significance/effects.py", "integrations/keras.py", "integrations/torchmetrics.py",
 }  # fmt: skip
+_MAY_IMPORT_SHORT = {"__init__.py", "file_kinds.py"}
 _NO_CODE = {
     tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
     tokenize.ENDMARKER,
@@ -167,7 +168,10 @@ def repeated_classes() -> list[str]:
 
 
 def short_files(shortest: int = 100) -> list[str]:
-    """Return short files that only one file imports, in the same folder; a metric has its own."""
+    """Return short files that only one file imports, in the same folder.
+
+    Metrics, and readers of a kind of file, are left out: each has its own file.
+    """
     stubs = read_stubs()
     users = defaultdict(set)
     for file in FILES:
@@ -183,7 +187,7 @@ def short_files(shortest: int = 100) -> list[str]:
         for file in FILES
         if len(users[file.module]) == 1
         and file.module not in listed
-        and {one.path.name for one in users[file.module] | {file}}.isdisjoint({"__init__.py"})
+        and {one.path.name for one in users[file.module] | {file}}.isdisjoint(_MAY_IMPORT_SHORT)
         and next(iter(users[file.module])).path.parent == file.path.parent
         and len(file.code_lines) < shortest
         and file.place not in _MAY_BE_SHORT
