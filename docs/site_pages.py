@@ -61,9 +61,22 @@ def write_pages(_app: Sphinx, _config: object) -> None:
 def setup(app: Sphinx) -> dict[str, bool]:
     """Write the pages at the start of a build."""
     app.connect("config-inited", write_pages)
+    app.connect("source-read", unlink_checkout)
     app.connect("autodoc-process-docstring", link_sources)
     app.connect("html-page-context", name_headings)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def unlink_checkout(_app: Sphinx, page: str, source: list[str]) -> None:
+    """Keep only the text of links to folders and pages of the checkout that are not on the site."""
+    folder = (HERE / page).parent
+
+    def replace(link: re.Match[str]) -> str:
+        target = (folder / link[2].partition("#")[0]).resolve()
+        is_page = target.suffix == ".md" and not target.is_relative_to(HERE)
+        return link[1] if target.is_dir() or is_page else link[0]
+
+    source[0] = re.sub(r"\[([^\]]*)\]\(([^)\s]+)\)", replace, source[0])
 
 
 def link_sources(
