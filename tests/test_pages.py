@@ -31,6 +31,7 @@ NEEDED = {
     "surprise import": "surprise", ".plot(": "altair", ".to_html(": "altair", " demo": "surprise",
     "memory_limit=": "duckdb", "--memory-limit": "duckdb", "--html": "vl_convert",
     "sklearn": "sklearn", "rn.torchmetric": "torchmetrics", "rn.mlflow_metric": "mlflow",
+    '"-m", "recsys_ndcg"': "typer",
 }  # fmt: skip
 _WARN = ("warn", "emit_labelled_warnings")
 
@@ -128,10 +129,13 @@ def test_commands_of_a_page_run(
             assert result.exit_code == 0, f"{line}: {result.stderr}"
 
 
+def _missing_libraries(text: str) -> list[str]:
+    return [one for part, one in NEEDED.items() if part in text and not find_spec(one)]
+
+
 def _skip_without_libraries(text: str) -> None:
-    for part, library in NEEDED.items():
-        if part in text:
-            pytest.importorskip(library)
+    for library in _missing_libraries(text):
+        pytest.skip(f"{library} is not installed")
 
 
 def _with_data(folder: Path) -> None:

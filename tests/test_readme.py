@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import runpy
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,12 @@ def test_the_picture_is_small() -> None:
     picture = (ROOT / "docs" / "page.png").read_bytes()
     assert picture.startswith(b"\x89PNG")
     assert 50_000 < len(picture) < 200_000
+
+
+def test_the_page_on_mlflow_shows_lines_of_the_example() -> None:
+    """What is logged for one model."""
+    script = (ROOT / "examples" / "in_mlflow.py").read_text(encoding="utf-8")
+    assert textwrap.indent(block("mlflow"), " " * 8) in script
 
 
 @pytest.mark.slow

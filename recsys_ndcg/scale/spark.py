@@ -150,7 +150,7 @@ def evaluate(  # noqa: PLR0913 - the contract
     The rows are read twice: to check them, and to group them by user; mostly once more if repeated
     rows are merged. Cache the DataFrame if it is expensive to compute or not deterministic. The
     workers need this package, NumPy, pandas, SciPy, narwhals and pyarrow: see the documentation,
-    "Evaluating on Spark".
+    "Evaluate on Spark".
 
     Parameters
     ----------
@@ -360,7 +360,7 @@ class Job:
                 "Python: os.environ['PYSPARK_PYTHON'] = sys.executable before the session starts. "
                 "On a cluster, install this package and pyarrow in their Python, or send the "
                 "package as a zip: spark.addArtifact('recsys_ndcg.zip', pyfile=True), or "
-                "spark-submit --py-files recsys_ndcg.zip (documentation: Evaluating on Spark)."
+                "spark-submit --py-files recsys_ndcg.zip (documentation: Evaluate on Spark)."
             )
             raise WorkerError(msg) from None
         return reduce(add, (self.unpack(bytes(one[0])) for one in rests))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from recsys_ndcg.significance import fit_slopes
 from tests.commands import run as run_command
 from tests.errors import assert_rejected
 from tests.experiments.made import item_means, models, ratings, run
+from tests.pages import page_of, text_of
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*ranked as unknown users:recsys_ndcg.DataWarning")
 N_CUTS = 4
@@ -341,3 +343,7 @@ def test_ten_cuts_of_movietweetings_in_one_command(tmp_path: Path) -> None:
     assert len(cuts) == 10
     assert cuts["unknown_items"].gt(0).all()
     assert cuts["test_ratings"].between(8500, 9700).all()
+    first, *others, last = (r["mean"] for r in found["trends"]["scores"] if r["model"] == "top")
+    shown = [f"{one:.3f}" for one in (first, min(others), max(others), last)]
+    (paragraph,) = re.findall(r"^Of MovieTweetings.*$", text_of(page_of("over-time")), re.MULTILINE)
+    assert re.findall(r"\d\.\d+", paragraph) == shown

@@ -298,7 +298,7 @@ def test_a_person_can_read_the_file(path: Path) -> None:
 
 
 def test_a_few_lines_of_any_program_read_a_column(path: Path) -> None:
-    """As `docs/how-to/reports.md` shows."""
+    """As `docs/how-to/read-a-report.md` shows."""
     column = json.loads(path.read_text())["columns"]["numerator"]
     data = zlib.decompress(base64.b64decode(column["data"]))
     table = np.frombuffer(data, column["dtype"]).reshape(column["shape"], order="F")
