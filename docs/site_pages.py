@@ -92,8 +92,9 @@ def link_sources(
 def name_headings(
     _app: Sphinx, _page: str, _template: str, context: dict[str, Any], _tree: object
 ) -> None:
-    """Make cells of the empty headings in tables of pandas: screen readers would read them."""
-    context["body"] = context.get("body", "").replace("<th></th>", "<td></td>")
+    """Make cells of empty headings, which screen readers would announce."""
+    body = context.get("body", "")
+    context["body"] = re.sub(r"<th( [^>]*)?>(<p></p>)?</th>", r"<td\1></td>", body)
 
 
 # metrics
@@ -106,18 +107,18 @@ def write_metrics() -> None:
         sources = ", ".join(f"`{one}=`" for one in sorted(kind.find_sources()))
         rows.append(f"| [`{_write_name(kind)}`]({name}.md) | {_first_line(kind)} | {sources} |")
         _write(f"metrics/{name}.md", _format_metric(name, kind))
-    names = "\n".join(sorted(METRICS))
+    names = "\n".join(f"{name} <{name}>" for name in sorted(METRICS))
     _write("metrics/_table.md", "\n".join(rows) + f"\n\n```{{toctree}}\n:hidden:\n\n{names}\n```")
 
 
 def _format_metric(name: str, kind: type[Metric]) -> str:
     """Return the page of a metric: its docstring, and what libraries make of it."""
-    aliases = ", ".join(f"`{one}`" for one in sorted(kind.also_called))
+    # in the title, so that a search for another name leads here
+    title = f"{name}, also called {', '.join(kind.also_called)}" if kind.also_called else name
     return "\n\n".join(
         [
-            f"# {name}",
-            f"Write it `{_write_name(kind)}`"
-            + (f"; also understood: {aliases}." if aliases else "."),
+            f"# {title}",
+            f"Write it `{_write_name(kind)}`.",
             _directive("autoclass", _path_of(kind), "no-members:", "no-index-entry:"),
             "## In other libraries",
             _compare_libraries(_write_example(kind), kind),
