@@ -9,6 +9,7 @@ from tests import pages
 from tests.pages import README, ROOT, text_of
 
 PROJECT = tomllib.loads(text_of(ROOT / "pyproject.toml"))
+WORKFLOW = text_of(ROOT / ".github" / "workflows" / "ci.yml")
 
 
 def test_links_of_the_readme_lead_from_the_index_to_the_tag() -> None:
@@ -25,3 +26,21 @@ def test_links_of_the_readme_lead_from_the_index_to_the_tag() -> None:
             assert f"]({link})" not in text
     code = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
     assert code.findall(text) == code.findall(text_of(README))
+
+
+def test_the_workflow_runs_the_checks_and_nothing_else() -> None:
+    """So that every machine runs the same ones."""
+    assert re.findall(r"\brun: *(.*)", WORKFLOW) == [".ci/run"]
+    used = re.findall(r"\buses: *([\w/-]+)@", WORKFLOW)
+    assert used == ["actions/checkout", "actions/setup-python"]
+    assert re.findall(r"permissions:\n((?: +.*\n)+)", WORKFLOW) == ["  contents: read\n"]
+
+
+def test_the_forge_has_every_python_that_is_declared() -> None:
+    """And the oldest as python3."""
+    declared = re.findall(
+        r"Python :: (3\.\d+)$", "\n".join(PROJECT["project"]["classifiers"]), re.MULTILINE
+    )
+    given = re.findall(r"^ +(3\.\d+)$", WORKFLOW, re.MULTILINE)
+    assert {*declared} <= {*given}
+    assert f">={given[-1]}" == PROJECT["project"]["requires-python"] == f">={declared[0]}"
