@@ -4,12 +4,35 @@ from __future__ import annotations
 
 import re
 import tomllib
+from pathlib import Path
 
+import recsys_ndcg as rn
 from tests import pages
 from tests.pages import README, ROOT, text_of
 
 PROJECT = tomllib.loads(text_of(ROOT / "pyproject.toml"))
 WORKFLOW = text_of(ROOT / ".github" / "workflows" / "ci.yml")
+_PACKAGE = Path(rn.__file__).parent
+
+
+def test_the_version_is_in_one_file() -> None:
+    """Other code and settings read it; documents show what programs print."""
+    folders = [_PACKAGE, *(ROOT / name for name in ("tests", "examples", "benchmarks", ".ci"))]
+    files = [one for folder in folders for one in folder.rglob("*") if one.suffix in {".py", ""}]
+    form = re.compile(rf"(?<![\w.]){re.escape(rn.__version__)}(?![\w.])")
+    found = [
+        one
+        for one in [ROOT / "pyproject.toml", *files]
+        if one.is_file() and form.search(text_of(one))
+    ]
+    assert found == [_PACKAGE / "version.py"]
+
+
+def test_the_changelog_of_this_version_is_closed() -> None:
+    """It has a date, and begins with the numbers that changed."""
+    after = text_of(ROOT / "CHANGELOG.md").split(f"\n## {rn.__version__} - ")[1]
+    assert re.match(r"20\d\d-\d\d-\d\d\n", after)
+    assert re.findall(r"^### (.*)$", after, re.MULTILINE)[0] == "Changed numbers"
 
 
 def test_links_of_the_readme_lead_from_the_index_to_the_tag() -> None:
