@@ -22,7 +22,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip a doctest if it imports a library that is not installed."""
     if isinstance(item, pytest.DoctestItem):
         code = "".join(one.source for one in getattr(item, "dtest").examples)  # noqa: B009 - untyped
-        for library in re.findall(r"^(?:import|from) (\w+)", code, re.MULTILINE):
+        imports = r"^(?:import|from) (?:recsys_ndcg\.(?=surprise))?(\w+)"
+        for library in re.findall(imports, code, re.MULTILINE):
             if find_spec(library) is None:
                 pytest.skip(f"{library} is not installed")
 

@@ -16,7 +16,8 @@ Table = tuple[list[str], dict[tuple[str, str], list[str]]]  # the headings, and 
 
 @pytest.fixture(autouse=True)
 def _scripts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Import as the script and its processes do."""
+    """Import as the script and its processes do; the script trains Surprise's models."""
+    pytest.importorskip("surprise")
     monkeypatch.syspath_prepend(ROOT / "benchmarks")
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")
 

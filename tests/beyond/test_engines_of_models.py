@@ -11,6 +11,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+
+pytest.importorskip("surprise")
+
 import surprise
 
 import recsys_ndcg as rn

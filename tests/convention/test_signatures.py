@@ -50,7 +50,7 @@ def test_a_signature_gives_the_convention_back(name: str, value: Any) -> None:
     given = NEEDED.get((name, str(value)), {})
     convention = rn.Convention(**{name: value, **given})
     text = convention.signature
-    of_report = f"ndcg@10|{text}|threshold:4.0|protocol:rated|users:943|version:0.1.0"
+    of_report = f"ndcg@10|{text}|threshold:4.0|protocol:rated|users:943|version:{rn.__version__}"
     for copied in (text, of_report, f" {text}\n", f" {of_report}\n"):
         assert rn.Convention.from_signature(copied) == convention
 

@@ -15,6 +15,9 @@ from rich.console import Console
 import recsys_ndcg as rn
 from recsys_ndcg.cli.experiments import LiveLeaderboard
 from recsys_ndcg.experiments.trials import from_toml
+
+pytest.importorskip("surprise")
+
 from recsys_ndcg.surprise import SVD, LeaveNOut, MostPopular
 from tests.commands import error_of, run_python
 from tests.commands import run as run_command

@@ -11,13 +11,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+
+pytest.importorskip("surprise")
+
 from surprise import BaselineOnly, KNNBasic, NormalPredictor, SlopeOne
 from surprise.model_selection import KFold
 
 import recsys_ndcg as rn
 from recsys_ndcg.surprise import SVD, LeaveNOut, MostPopular, TimeSplit, UserKFold, cross_validate
 from tests.errors import assert_rejected
-from tests.experiments.made import Failing, item_means, models, ratings, run, with_top
+from tests.experiments.failing import Failing
+from tests.experiments.made import item_means, models, ratings, run, with_top
 from tests.surprise.samples import dataset
 
 

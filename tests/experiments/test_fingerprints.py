@@ -25,6 +25,9 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import assume, given
 from hypothesis import strategies as st
+
+pytest.importorskip("surprise")
+
 from surprise import AlgoBase
 
 import recsys_ndcg as rn

@@ -17,6 +17,9 @@ from typing import Any
 
 import pandas as pd
 import pytest
+
+pytest.importorskip("surprise")
+
 from surprise import BaselineOnly
 from surprise.model_selection import KFold
 
@@ -26,7 +29,8 @@ from recsys_ndcg.surprise import SVD, MostPopular
 from recsys_ndcg.surprise.model_selection import make_measure
 from tests.commands import error_of
 from tests.errors import assert_rejected
-from tests.experiments.made import JOBS, Failing, item_means, models, ratings, run, with_top
+from tests.experiments.failing import Failing
+from tests.experiments.made import JOBS, item_means, models, ratings, run, with_top
 from tests.registered import restore_metrics
 from tests.surprise.samples import dataset
 

@@ -12,6 +12,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+
+pytest.importorskip("surprise")
+
 from surprise import AlgoBase, BaselineOnly, Dataset, Prediction, Reader
 from surprise.model_selection import PredefinedKFold
 

@@ -9,6 +9,9 @@ from typing import Any
 import pandas as pd
 import polars as pl
 import pytest
+
+pytest.importorskip("surprise")
+
 from surprise import Dataset, Reader
 
 import recsys_ndcg as rn

@@ -75,6 +75,7 @@ SPLITS = [
 @pytest.mark.parametrize("splitter", SPLITS, ids=lambda one: type(one).__name__)
 def test_folds_equal_those_of_surprise(splitter: Any) -> None:
     """Rating by rating, in the same order, with the same digest."""
+    pytest.importorskip("surprise")
     ours, theirs = (
         [
             (digest_split(train, test), test, [*train.all_ratings()], train.ur)
@@ -87,6 +88,7 @@ def test_folds_equal_those_of_surprise(splitter: Any) -> None:
 
 def test_a_function_has_the_same_scores_next_to_an_algorithm() -> None:
     """Surprise's trainset gives the same numbers as a plain one."""
+    pytest.importorskip("surprise")
     from surprise import BaselineOnly  # noqa: PLC0415 - for this alone
 
     both = {"metrics": ["ndcg@5:catalogue", "fcp"]}

@@ -10,6 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+
+pytest.importorskip("surprise")
+
 from surprise import BaselineOnly
 
 import recsys_ndcg as rn
@@ -18,7 +21,8 @@ from recsys_ndcg.files.archive import Archive
 from recsys_ndcg.folds.folds import FoldRun
 from recsys_ndcg.surprise import MostPopular
 from tests.commands import run as run_command
-from tests.experiments.made import Failing, models, ratings, run
+from tests.experiments.failing import Failing
+from tests.experiments.made import models, ratings, run
 
 
 def _warnings(**options: Any) -> list[str]:

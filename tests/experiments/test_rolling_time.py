@@ -301,6 +301,7 @@ def test_other_comparisons_have_no_trends() -> None:
 
 def test_the_command_line_names_the_cuts_in_its_file(tmp_path: Path) -> None:
     """The same numbers as from Python, in the text and in JSON."""
+    pytest.importorskip("surprise")
     ratings().to_csv(tmp_path / "ratings.csv", index=False)
     lines = [
         *('ratings = "ratings.csv"', 'metrics = ["ndcg@5"]', "progress = false"),

@@ -90,7 +90,7 @@ def test_times_keep_their_nanoseconds(kind: str) -> None:
 def test_times_finer_than_nanoseconds_and_times_of_day_are_rejected() -> None:
     """Pandas has no finer times, and NumPy has no times of day."""
     with rejects("user: times in ps are finer than nanoseconds"):
-        rn.RankedLists.from_arrays(TIMES.astype("M8[ps]"), [1, 2], [1, 2], [1, 2])
+        rn.RankedLists.from_arrays(np.array([1, 2], "M8[ps]"), [1, 2], [1, 2], [1, 2])
     day = pl.DataFrame({"user": [dt.time(1), dt.time(2)], "item": [1, 2], "estimated": [1, 2]})
     with rejects("user: times of day cannot be read"):
         rn.RankedLists.of(day.with_columns(true=pl.col("estimated")))

@@ -23,6 +23,9 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
+pytest.importorskip("surprise")
+
 from surprise import SVD, CoClustering, Dataset, KNNBaseline, Reader, SlopeOne, dump
 from surprise.prediction_algorithms.predictions import Prediction
 
