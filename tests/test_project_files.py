@@ -39,13 +39,6 @@ def test_the_citation_has_the_version_and_the_licence_of_the_package() -> None:
     assert 'authors:\n  - name: "The recsys_ndcg contributors"\n' in text_of(CITATION)
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::PendingDeprecationWarning")
-def test_the_citation_is_valid() -> None:
-    """By the schema of the format."""
-    cffconvert = pytest.importorskip("cffconvert", reason="pip install -e '.[ci]'")
-    cffconvert.Citation(text_of(CITATION)).validate()
-
-
 def test_every_promise_names_tests_that_exist() -> None:
     """Of a function the file too; a row without a test would be no promise."""
     promised, _, _ = text_of(SECURITY).partition("## Not promised")
