@@ -48,7 +48,7 @@ html_js_files = ["site.js"]
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options: dict[str, Any] = {
-    "header_links_before_dropdown": 8,
+    "header_links_before_dropdown": 6,
     "navbar_align": "left",
     "show_prev_next": True,
     "secondary_sidebar_items": ["page-toc"],

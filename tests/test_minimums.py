@@ -11,7 +11,7 @@ ROOT = Path(__file__).parent.parent
 #: What a user may install, all of which `all` brings.
 USERS = ["cli", "surprise", "experiments", "report", "scale"]
 #: Tools, and libraries that CI tests in their newest version only.
-NOT_PINNED = ["spark", "lint", "browser", "trackers", "ci", "mutation"]
+NOT_PINNED = ["spark", "docs", "lint", "browser", "trackers", "ci", "mutation"]
 #: For which CI has an environment of its own, as some need a certain release of NumPy.
 INTEGRATIONS = ["sklearn", "lightgbm", "xgboost", "catboost", "optuna", "torch", "keras", "mlflow"]
 

@@ -365,7 +365,7 @@ class Renderable(ABC):
         page = self.render_page(title=title, date=date)
         if path is not None:
             write_file(path, page)
-        return page
+        return PageText(page)
 
     def render_page(
         self,
@@ -391,6 +391,16 @@ class Renderable(ABC):
 
     def _render(self, form: str, **what: Any) -> str:
         return self.document(**what).render(form)
+
+
+class PageText(str):
+    """The text of a page, of which a prompt and a notebook show only the length."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        """Return its length in words."""
+        return f"<HTML page of {len(self):,} characters>"
 
 
 class ReadableTable(pd.DataFrame):

@@ -134,7 +134,7 @@ def test_a_device_is_not_read(tmp_path: Path, reader: str, name: str) -> None:
             _READERS[reader](Path("/dev/null"))
 
 
-@pytest.mark.parametrize("how", [{}, {"memory_limit": "1GB"}], ids=["memory", "disk"])
+@pytest.mark.parametrize("how", [{}, {"memory_limit": "8GB"}], ids=["memory", "disk"])
 def test_an_address_is_not_fetched(monkeypatch: pytest.MonkeyPatch, how: Any) -> None:
     """It is the path of a file that does not exist."""
     if how:

@@ -192,6 +192,7 @@ def test_every_format_has_the_scores_and_the_signatures(report: rn.Report, tmp_p
         markdown, latex = report.to_markdown(), loaded.to_latex()
         page = report.to_html(tmp_path / "report.html")
         assert loaded.to_html()
+        assert repr(page) == f"<HTML page of {len(page):,} characters>"
     assert (tmp_path / "again.json").read_text() == (tmp_path / "r.json").read_text()
     rows = [line for line in markdown.splitlines() if line.startswith("|")]
     assert len(rows) == 2 + len(METRICS)
