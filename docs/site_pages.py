@@ -115,10 +115,12 @@ def _format_metric(name: str, kind: type[Metric]) -> str:
     """Return the page of a metric: its docstring, and what libraries make of it."""
     # in the title, so that a search for another name leads here
     title = f"{name}, also called {', '.join(kind.also_called)}" if kind.also_called else name
+    sources = ", ".join(f"`{one}=`" for one in sorted(kind.find_sources()))
+    needs = f", and pass {sources}" if sources else ""
     return "\n\n".join(
         [
             f"# {title}",
-            f"Write it `{_write_name(kind)}`.",
+            f"Write it `{_write_name(kind)}`{needs}.",
             _directive("autoclass", _path_of(kind), "no-members:", "no-index-entry:"),
             "## In other libraries",
             _compare_libraries(_write_example(kind), kind),
@@ -144,38 +146,46 @@ def _write_example(kind: type[Metric]) -> str:
 
 def _compare_libraries(metric: str, kind: type[Metric]) -> str:
     """Return the numbers of all libraries that have the metric, on the same lists."""
+    others = [
+        f"- `{name}`: {note}."
+        for name, preset in PRESETS.items()
+        if (note := preset.format_note(metric))
+    ]
+    if not any(preset.has(metric) for preset in PRESETS.values()):
+        none = "No library that we compare with has this metric under a definition like ours."
+        return "\n\n".join([none, "\n".join(others)])
     data, known = _lists_of_items() if kind.needs else (_predictions(), {})
-    try:
-        table = rn.reconcile(data, metric, k=K, threshold=THRESHOLD, **known)
-    except rn.InvalidInputError as error:
-        if "nothing to reconcile" not in str(error):
-            raise
-        return "No library that we compare with has this metric under a definition like ours."
-    has_it = table["preset"].map(lambda preset: PRESETS[preset].has(metric))
-    found = table[has_it & table["value"].notna()]
-    if found.empty:
-        return "No library that we compare with has this metric under a definition like ours."
-    about = (
-        f"`{metric}` of the same lists, as each library computes it: top {K} lists of the sample "
-        "ratings." if kind.needs else
-        f"`{metric}` of the same predictions, as each library computes it: those of "
-        "[one file, many numbers](../concepts/libraries.md#one-file-many-numbers)."
-    )  # fmt: skip
-    rows = [about, "", "| number | libraries | choices that differ from ours, with their effect |",
-            "|---|---|---|", f"| {found['yours'].iloc[0]:.4f} | ours | |"]  # fmt: skip
-    for value, same in found.groupby(found["value"].round(4), sort=True):
+    table = rn.reconcile(data, metric, k=K, threshold=THRESHOLD, **known)
+    table = table[table["preset"].map(lambda name: PRESETS[name].has(metric))]
+    ours = f"{table['yours'].iloc[0]:.4f}"
+    without = table[table["value"].isna()]
+    others += [
+        f"- `{one.preset}` has no number for these: {one.note}" for one in without.itertuples()
+    ]
+    of_same = (
+        f"lists: {K} items for each user of the sample ratings"
+        if kind.needs
+        else "predictions: those of "
+        "[one file, many numbers](../concepts/libraries.md#one-file-many-numbers)"
+    )
+    rows = [
+        f"`{metric}` of the same {of_same}.",
+        "",
+        "| number | as in | choices that differ from ours, with their effect |",
+        "|---|---|---|",
+        f"| {ours} | ours | |",
+    ]
+    for number, same in table.groupby(table["value"].round(4), sort=True):
+        value = f"{number:.4f}"
         names = ", ".join(f"`{one}`" for one in same["preset"])
-        rows.append(f"| {value:.4f} | {names} | {_format_changes(same['changes'])} |")
-    others = found[found["note"] != ""]
-    notes = [f"- `{one.preset}`: {one.note}." for one in others.itertuples()]
-    ask = f'`rn.reconcile(data, "{metric}", threshold=4)` makes this table for your data.'
-    return "\n".join([*rows, "", *notes, "", ask])
-
-
-def _format_changes(changes: pd.Series) -> str:
-    """Return the choices behind a number; libraries may reach it by different ones."""
-    texts = list(dict.fromkeys(text for text in changes if text))
-    return " *or* ".join(f"`{text}`" for text in texts) or "(less than 0.0001)"
+        why = " *or* ".join(f"`{text}`" for text in dict.fromkeys(same["changes"]) if text)
+        if value == ours and not why:
+            rows[4] = f"| {ours} | ours, {names} | |"
+        else:
+            rows.append(f"| {value} | {names} | {why or 'less than 0.0001'} |")
+    arguments = "".join(f", {one}=..." for one in sorted(kind.find_sources()))
+    ask = f'rn.reconcile(data, "{metric}", threshold={THRESHOLD}{arguments})'
+    return "\n".join([*rows, "", *others, "", f"`{ask}` makes this table for your data."])
 
 
 @cache
