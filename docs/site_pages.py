@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from numpydoc.docscrape import NumpyDocString
 from typer.main import get_command
 
 import recsys_ndcg as rn
@@ -42,6 +43,14 @@ EXTRA = HERE / "_extra"
 THRESHOLD, K = 4, 10
 GENRES = ("drama", "comedy", "crime", "war")
 STUDIOS = ("A24", "Ghibli", "Pixar")
+#: Public names that are not in `recsys_ndcg` itself: what its functions return, and other doors.
+MORE = (
+    "datasets.sample_ratings", "scale.spark.evaluate", "scale.spark.SparkReport",
+    "scale.spark.WorkerError", "rendering.plots.to_svg", "comparison.meta_analysis.MetaAnalysis",
+    "comparison.trends.Trends", "comparison.two_models.Movers", "comparison.verdict.Gate",
+    "report.segments.Segments", "report.label_weights.Sensitivity",
+    "experiments.outcome.SavedRuns", "split_checks.split_report.SplitReport",
+)  # fmt: skip
 #: The columns of our features, and their kind.
 COLUMNS = {"genres": "set", "studio": "category", "price": "number"}
 
@@ -61,13 +70,13 @@ def write_pages(_app: Sphinx, _config: object) -> None:
 def setup(app: Sphinx) -> dict[str, bool]:
     """Write the pages at the start of a build."""
     app.connect("config-inited", write_pages)
-    app.connect("source-read", unlink_checkout)
+    app.connect("source-read", drop_checkout_links)
     app.connect("autodoc-process-docstring", link_sources)
-    app.connect("html-page-context", name_headings)
+    app.connect("html-page-context", replace_empty_headings)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
-def unlink_checkout(_app: Sphinx, page: str, source: list[str]) -> None:
+def drop_checkout_links(_app: Sphinx, page: str, source: list[str]) -> None:
     """Keep only the text of links to folders and pages of the checkout that are not on the site."""
     folder = (HERE / page).parent
 
@@ -89,7 +98,7 @@ def link_sources(
     ]
 
 
-def name_headings(
+def replace_empty_headings(
     _app: Sphinx, _page: str, _template: str, context: dict[str, Any], _tree: object
 ) -> None:
     """Make cells of empty headings, which screen readers would announce."""
@@ -105,7 +114,7 @@ def write_metrics() -> None:
     rows = ["| metric | what it is | needs |", "|---|---|---|"]
     for name, kind in sorted(METRICS.items()):
         sources = ", ".join(f"`{one}=`" for one in sorted(kind.find_sources()))
-        rows.append(f"| [`{_write_name(kind)}`]({name}.md) | {_first_line(kind)} | {sources} |")
+        rows.append(f"| [`{_format_name(kind)}`]({name}.md) | {_first_line(kind)} | {sources} |")
         _write(f"metrics/{name}.md", _format_metric(name, kind))
     names = "\n".join(f"{name} <{name}>" for name in sorted(METRICS))
     _write("metrics/_table.md", "\n".join(rows) + f"\n\n```{{toctree}}\n:hidden:\n\n{names}\n```")
@@ -120,27 +129,27 @@ def _format_metric(name: str, kind: type[Metric]) -> str:
     return "\n\n".join(
         [
             f"# {title}",
-            f"Write it `{_write_name(kind)}`{needs}.",
+            f"Write it `{_format_name(kind)}`{needs}.",
             _directive("autoclass", _path_of(kind), "no-members:", "no-index-entry:"),
             "## In other libraries",
-            _compare_libraries(_write_example(kind), kind),
+            _compare_libraries(_format_example(kind), kind),
         ]
     )
 
 
-def _write_name(kind: type[Metric]) -> str:
+def _format_name(kind: type[Metric]) -> str:
     """Return how a metric is written, such as ``diversity(column)@k``."""
     has_column = any(one.name == "column" for one in fields(kind))
     return f"{kind.name}{'(column)' * has_column}{'@k' * (kind.cutoff != 'none')}"
 
 
-def _write_example(kind: type[Metric]) -> str:
+def _format_example(kind: type[Metric]) -> str:
     """Return a metric of our lists, such as ``diversity(genres)@10``."""
     kinds = getattr(kind, "kinds", ())
     column = next((name for name, one in COLUMNS.items() if one in kinds), "")
     needs_group = any(one.name == "item_group" for one in fields(kind))
     options = f"{column},item_group=A24" if needs_group else column
-    name = _write_name(kind).replace("(column)", f"({options})")
+    name = _format_name(kind).replace("(column)", f"({options})")
     return name.replace("@k", f"@{K}")
 
 
@@ -152,7 +161,7 @@ def _compare_libraries(metric: str, kind: type[Metric]) -> str:
         if (note := preset.format_note(metric))
     ]
     if not any(preset.has(metric) for preset in PRESETS.values()):
-        none = "No library that we compare with has this metric under a definition like ours."
+        none = "No convention of another library has this metric."
         return "\n\n".join([none, "\n".join(others)])
     data, known = _lists_of_items() if kind.needs else (_predictions(), {})
     table = rn.reconcile(data, metric, k=K, threshold=THRESHOLD, **known)
@@ -182,7 +191,7 @@ def _compare_libraries(metric: str, kind: type[Metric]) -> str:
         if value == ours and not why:
             rows[4] = f"| {ours} | ours, {names} | |"
         else:
-            rows.append(f"| {value} | {names} | {why or 'less than 0.0001'} |")
+            rows.append(f"| {value} | {names} | {why or 'each has an effect below 0.0001'} |")
     arguments = "".join(f", {one}=..." for one in sorted(kind.find_sources()))
     ask = f'rn.reconcile(data, "{metric}", threshold={THRESHOLD}{arguments})'
     return "\n".join([*rows, "", *others, "", f"`{ask}` makes this table for your data."])
@@ -245,22 +254,18 @@ def write_reference() -> None:
     """Write a page for each public name, the command line, and all choices of a convention."""
     rooms = defaultdict[str, list[tuple[str, Any]]](list)
     for name, one in _public_names().items():
-        rooms[_room_of(one)].append((name, one))
+        rooms[_room_of(name, one)].append((name, one))
     sections, pages = [], []
     for room, names in rooms.items():
-        title = room.rpartition(".")[2].replace("_", " ").capitalize()
-        rows = [
-            f"## {title}",
-            "",
-            f"{_first_line(import_module(room))}.",
-            "",
-            "| name | what it is |",
-            "|---|---|",
-        ]
+        title = room.replace("_", " ").capitalize()
+        rows = [f"## {title}", "", "| name | what it is |", "|---|---|"]
         for name, one in names:
             page = name.lower().replace(".", "-")  # `metric` and `Metric` share a page
-            rows.append(f"| [`{name}`]({page}.md) | {_first_line(one)} |")
-            _append(f"reference/{page}.md", f"# {name}", _document(f"recsys_ndcg.{name}", one))
+            # the folder of what a function returns is of no interest
+            is_returned = name in MORE and inspect.isclass(one)
+            short = name.rpartition(".")[2] if is_returned else name
+            rows.append(f"| [`{short}`]({page}.md) | {_first_line(one)} |")
+            _append(f"reference/{page}.md", f"# {short}", _document(f"recsys_ndcg.{name}", one))
             pages.append(page)
         sections.append("\n".join(rows))
     _write("reference/command-line.md", _format_commands())
@@ -275,25 +280,28 @@ def _public_names() -> dict[str, Any]:
     """Return all public names but metrics, in the order in which `help(recsys_ndcg)` has them."""
     found = {name: getattr(rn, name) for name in rn.__all__ if name != "__version__"}
     found = {name: one for name, one in found.items() if one not in METRICS.values()}
-    plug_in = {name: getattr(surprise, name) for name in surprise.__all__}
-    found |= {
-        f"surprise.{name}": one
-        for name, one in plug_in.items()
-        if getattr(one, "__module__", "").startswith("recsys_ndcg")
-    }
-    found["datasets.sample_ratings"] = sample_ratings
+    for module in (surprise, surprise.accuracy):
+        for name in getattr(module, "__all__", vars(module)):
+            one = getattr(module, name)
+            if callable(one) and getattr(one, "__module__", "").startswith("recsys_ndcg"):
+                found[f"{module.__name__.removeprefix('recsys_ndcg.')}.{name}"] = one
+    for path in MORE:
+        module, _, name = path.rpartition(".")
+        found[path] = getattr(import_module(f"recsys_ndcg.{module}"), name)
     text = str(rn.__doc__)
-    place = {name: found_at for name in found if (found_at := text.find(name)) >= 0}
-    return dict(sorted(found.items(), key=lambda one: (place.get(one[0], len(text)), one[0])))
+
+    def place(name: str) -> tuple[int, str]:
+        mentioned = re.search(rf"\b{name}\b", text)
+        return (mentioned.start() if mentioned else len(text)), name
+
+    return {name: found[name] for name in sorted(found, key=place)}
 
 
-def _room_of(one: Any) -> str:
+def _room_of(name: str, one: Any) -> str:
     """Return the folder of the package, or the module at its top, that has a name."""
     if inspect.isclass(one) and issubclass(one, Exception):
-        return "recsys_ndcg.errors"
-    if one is not sample_ratings and one in vars(surprise).values():
-        return "recsys_ndcg.surprise"
-    return ".".join(one.__module__.split(".")[:2])
+        return "errors"
+    return name.partition(".")[0] if "." in name else str(one.__module__).split(".")[1]
 
 
 def _document(path: str, one: Any) -> str:
@@ -312,7 +320,7 @@ def _format_commands() -> str:
     ]
     for command in ((), *((one,) for one in _list_commands())):
         title = f"## {' '.join(('recsys-ndcg', *command))}"
-        parts += [title, f"```text\n{_run('--help', command)}```"]
+        parts += [title, f"```text\n{_show_help(command)}```"]
     return "\n\n".join(parts)
 
 
@@ -321,9 +329,9 @@ def _list_commands() -> list[str]:
     return list(get_command(build_application()).commands)  # type: ignore[attr-defined]
 
 
-def _run(option: str, command: Iterable[str]) -> str:
-    """Return what the program prints, as plain text."""
-    words = [sys.executable, "-m", "recsys_ndcg", *command, option]
+def _show_help(command: Iterable[str]) -> str:
+    """Return the help of a command, as plain text."""
+    words = [sys.executable, "-m", "recsys_ndcg", *command, "--help"]
     plain = {"COLUMNS": "96", "TERM": "dumb", "NO_COLOR": "1", "PYTHONUTF8": "1"}
     done = subprocess.run(  # noqa: S603 - our own
         words, env=os.environ | plain, check=True, capture_output=True
@@ -334,35 +342,26 @@ def _run(option: str, command: Iterable[str]) -> str:
 
 def _format_choices() -> str:
     """Return all choices of a convention with their values, from its docstring."""
-    texts = _parameters_of(rn.Convention)
     parts = [
         "# All choices of a convention",
-        "Every field of [`rn.Convention`](convention.md), with all its values: the default first.",
-        "Metrics beyond accuracy read the choices of the second table.",
+        "Every field of [`rn.Convention`](convention.md), with all its values.",
     ]
+    described = NumpyDocString(str(inspect.getdoc(rn.Convention)))["Parameters"]
     beyond = set(rn.Convention.BEYOND_ACCURACY)
     for title, wanted in (("Relevance and errors", False), ("Beyond accuracy", True)):
-        rows = [f"## {title}", "", "| choice | values | what it decides |", "|---|---|---|"]
-        for field in fields(rn.Convention):
-            if (field.name in beyond) is wanted:
-                values = rn.Convention.CHOICES.get(field.name, (field.default,))
-                words = ", ".join(f"`{format_choice(one)}`" for one in values)
-                rows.append(f"| `{field.name}` | {words} | {texts[field.name]} |")
+        rows = [
+            f"## {title}",
+            "",
+            "| choice | default | values | what it decides |",
+            "|---|---|---|---|",
+        ]
+        for one in described:
+            if (one.name in beyond) is wanted:
+                default = format_choice(getattr(rn.Convention(), one.name))
+                text = " ".join(one.desc).replace("|", "\\|")
+                rows.append(f"| `{one.name}` | `{default}` | `{one.type}` | {text} |")
         parts.append("\n".join(rows))
     return "\n\n".join(parts)
-
-
-def _parameters_of(kind: type) -> dict[str, str]:
-    """Return the descriptions of a class's parameters, from its docstring."""
-    section = str(inspect.getdoc(kind)).split("Parameters\n----------\n")[1].split("\n\n")[0]
-    found: dict[str, str] = {}
-    for line in section.splitlines():
-        if not line.startswith(" "):
-            name = line.split(" :")[0]
-            found[name] = ""
-        else:
-            found[name] = f"{found[name]} {line.strip()}".strip()
-    return {name: text.replace("|", "\\|") for name, text in found.items()}
 
 
 # gallery

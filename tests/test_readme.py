@@ -41,6 +41,15 @@ def test_the_demo_prints_what_the_first_screen_shows() -> None:
     assert first.splitlines()[:-1] == [*block("demo").splitlines(), ""]
 
 
+def test_random_order_scores_what_the_readme_says() -> None:
+    """As in the column `chance` of the demo, for every model."""
+    # tier, model, mean, its interval, letters, pooled, chance
+    row = re.compile(r"^\d+ +\S+ +\S+ +\S+ +[a-z]+ +\S+ +(0\.\d+) ", re.MULTILINE)
+    chance = {f"{float(number):.2f}" for number in row.findall(block("demo"))}
+    (quoted,) = set(re.findall(r"random order already scores (0\.\d\d) here", text_of(README)))
+    assert chance == {quoted}
+
+
 def test_the_picture_is_small() -> None:
     """What `examples/gallery.py --picture` drew."""
     picture = (ROOT / "docs" / "page.png").read_bytes()
