@@ -114,7 +114,8 @@ def write_metrics() -> None:
     rows = ["| metric | what it is | needs |", "|---|---|---|"]
     for name, kind in sorted(METRICS.items()):
         sources = ", ".join(f"`{one}=`" for one in sorted(kind.find_sources()))
-        rows.append(f"| [`{_format_name(kind)}`]({name}.md) | {_first_line(kind)} | {sources} |")
+        what = _first_line(kind) + ("" if kind.per_user else " (of all lists)")
+        rows.append(f"| [`{_format_name(kind)}`]({name}.md) | {what} | {sources} |")
         _write(f"metrics/{name}.md", _format_metric(name, kind))
     names = "\n".join(f"{name} <{name}>" for name in sorted(METRICS))
     _write("metrics/_table.md", "\n".join(rows) + f"\n\n```{{toctree}}\n:hidden:\n\n{names}\n```")

@@ -1,4 +1,4 @@
-"""The README and the pages in docs/, as a reader meets them."""
+"""The README, CONTRIBUTING.md and the pages in docs/, as a reader meets them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parent.parent
-README = ROOT / "README.md"
+README, CONTRIBUTING = ROOT / "README.md", ROOT / "CONTRIBUTING.md"
 _FOLDER = ROOT / "docs"
 #: The folders of the site whose pages the build writes; only `index.md` is written by hand.
 WRITTEN_BY_THE_BUILD = ("metrics", "reference")
@@ -22,7 +22,7 @@ DOCS = sorted(
     if one.parent.name not in WRITTEN_BY_THE_BUILD or one.name == "index.md"
     if not any(part.startswith("_") for part in one.relative_to(_FOLDER).parts)
 )
-PAGES = [README, *DOCS]
+PAGES = [README, CONTRIBUTING, *DOCS]
 _FENCED = re.compile(r"^```([^\n`]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 #: What MyST reads before the title of a notebook.
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n+", re.DOTALL)

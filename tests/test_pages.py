@@ -1,4 +1,4 @@
-"""The README and the pages in docs/ hold together: links lead somewhere, and examples run."""
+"""The README, CONTRIBUTING.md and the pages in docs/: links lead somewhere, and examples run."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _WARN = ("warn", "emit_labelled_warnings")
 
 
 def _name(page: Path) -> str:
-    return page.relative_to(ROOT / "docs").as_posix() if page != README else page.name
+    return page.relative_to(ROOT / "docs").as_posix() if page in DOCS else page.name
 
 
 def test_the_readme_is_short() -> None:

@@ -346,5 +346,5 @@ def test_ten_cuts_of_movietweetings_in_one_command(tmp_path: Path) -> None:
     assert cuts["test_ratings"].between(8500, 9700).all()
     first, *others, last = (r["mean"] for r in found["trends"]["scores"] if r["model"] == "top")
     shown = [f"{one:.3f}" for one in (first, min(others), max(others), last)]
-    (paragraph,) = re.findall(r"^Of MovieTweetings.*$", text_of(page_of("over-time")), re.MULTILINE)
+    (paragraph,) = re.findall(r"^MovieTweetings.*$", text_of(page_of("over-time")), re.MULTILINE)
     assert re.findall(r"\d\.\d+", paragraph) == shown
