@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import difflib
-import os
 import re
 import shutil
 import subprocess
@@ -31,11 +30,6 @@ _COPIED = (
 )  # fmt: skip
 _SKIPPED = ("__pycache__", "_build", "*.diff")
 _TEXT = {".py", ".pyi", ".md", ".toml", ".json", ".jinja", ".css", ".js"}
-_EXACT = {
-    "git": ("apply", "--whitespace=nowarn"),
-    "patch": ("-p1", "--fuzz=0", "--batch", "--no-backup-if-mismatch", "-i"),
-}
-_TOLERANT = {"patch": ("-p1", "--fuzz=3", "--batch", "--no-backup-if-mismatch", "-i")}
 
 
 def diff_of(name: str) -> Path:
@@ -68,8 +62,8 @@ def copy_checkout(folder: Path) -> None:
 
 
 def can_apply() -> bool:
-    """Return whether a program that applies diffs is installed."""
-    return any(map(shutil.which, _EXACT))
+    """Return whether the program that applies diffs is installed."""
+    return shutil.which("patch") is not None
 
 
 def apply_diff(diff: Path, folder: Path, *, is_exact: bool = True) -> str:
@@ -85,13 +79,10 @@ def apply_diff(diff: Path, folder: Path, *, is_exact: bool = True) -> str:
         Whether each place must have the lines that the diff expects. Otherwise up to three
         lines around a change may differ.
     """
-    programs = _EXACT if is_exact else _TOLERANT
-    program = next(one for one in programs if shutil.which(one))
-    # git would take a checkout above the folder for the one that is meant
-    environment = os.environ | {"GIT_CEILING_DIRECTORIES": str(folder.parent.resolve())}
+    options = ("-p1", f"--fuzz={0 if is_exact else 3}", "--batch", "--no-backup-if-mismatch")
     done = subprocess.run(  # noqa: S603 - our own
-        [program, *programs[program], str(diff.resolve())],
-        cwd=folder, env=environment, capture_output=True, text=True, check=False,
+        ["patch", *options, "-i", str(diff.resolve())],  # noqa: S607 - wherever it is installed
+        cwd=folder, capture_output=True, text=True, check=False,
     )  # fmt: skip
     return done.stdout + done.stderr if done.returncode else ""
 
@@ -137,13 +128,19 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("name", nargs="?", choices=NAMES, help="without a name, all are renewed")
     parser.add_argument("folder", nargs="?", type=Path, help="the copy of the checkout")
     given = parser.parse_args(arguments)
+    if given.command == "renew" and given.folder:
+        if not given.folder.is_dir():
+            parser.error(f"{given.folder} is not a folder")
+        renew(given.name, given.folder)
+        return 0
+    if not can_apply():
+        parser.error("the program patch is not installed, which applies the diffs")
     if given.command == "start":
+        if not given.folder or given.folder.exists():
+            parser.error("start needs a name and a folder that does not exist yet")
         problems = start(given.name, given.folder)
         sys.stdout.write(problems)
         return int(bool(problems))
-    if given.folder:
-        renew(given.name, given.folder)
-        return 0
     failed = False
     for name in [given.name] if given.name else NAMES:
         with tempfile.TemporaryDirectory() as folder:

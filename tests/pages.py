@@ -56,6 +56,16 @@ def block(name: str) -> str:
     return fenced[2] if fenced else one
 
 
+def read_search() -> list[str]:
+    """Return the NDCG@10 over the catalogue that the block `rmse` shows for three lists.
+
+    Those of the model that RMSE chooses, of the best model, and of the most popular items.
+    """
+    names = ("rmse", "ndcg@10:catalogue", "-")
+    forms = (rf"^{name} .*?(\d\.\d+) +\d\.\d+$" for name in names)
+    return [re.findall(form, block("rmse"), re.MULTILINE)[0] for form in forms]
+
+
 def section(page: Path, title: str) -> str:
     """Return the section of a heading of the second level."""
     return text_of(page).split(f"\n## {title}\n")[1].split("\n## ")[0]

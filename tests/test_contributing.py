@@ -24,28 +24,7 @@ from tests.contributing import (
 )
 from tests.pages import ROOT, fenced, page_of, text_of
 
-#: The tests that a contributor would run.
-RELEVANT = {
-    "add-a-metric": [
-        "recsys_ndcg/metrics/hlu.py",
-        "tests/metrics/test_no_metric_is_forgotten.py",
-        "tests/metrics/test_against_textbook.py",
-        "tests/test_public_api.py",
-    ],
-    "add-a-preset": [
-        "tests/convention/test_presets.py",
-        "tests/peers/test_parity.py",
-        "tests/metrics/test_no_metric_is_forgotten.py",
-        "tests/test_readme.py::test_the_table_of_parity_is_what_was_compared",
-    ],
-    "add-a-reader": [
-        "recsys_ndcg/input/atomic_files.py",
-        "recsys_ndcg/input/file_kinds.py",
-        "tests/input/test_atomic_files.py",
-        "tests/input/test_file_kinds.py",
-    ],
-}
-NEEDS_PROGRAM = pytest.mark.skipif(not can_apply(), reason="neither git nor patch is installed")
+NEEDS_PROGRAM = pytest.mark.skipif(not can_apply(), reason="patch is not installed")
 PICTURE = PAGES / "data-flow.svg"
 SVG = "{http://www.w3.org/2000/svg}"
 PACKAGE = Path(recsys_ndcg.__file__).parent
@@ -70,16 +49,17 @@ def test_a_diff_applies(name: str, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_what_a_diff_adds_works(name: str, tmp_path: Path) -> None:
-    """In a copy of the checkout: the tests that concern it, and its use as the page shows it."""
+    """In a copy of the checkout: the page's commands with pytest, and its use as it is shown."""
     copy = tmp_path / "checkout"
     copy_checkout(copy)
     _assert_applies(name, copy)
     (use,) = fenced(page_of(name), "pycon")
     (copy / "use.txt").write_text(use, encoding="utf-8")
     _run("doctest", "-o", "NORMALIZE_WHITESPACE", "use.txt", folder=copy)
-    assert " passed" in _run(
-        "pytest", "-n0", "-p", "no:cacheprovider", *RELEVANT[name], folder=copy
-    )
+    commands = re.findall(r"^ *pytest (.+)$", text_of(page_of(name)), re.MULTILINE)
+    assert commands
+    for words in map(str.split, commands):
+        assert " passed" in _run("pytest", "-n0", "-p", "no:cacheprovider", *words, folder=copy)
 
 
 def _run(*words: str, folder: Path) -> str:

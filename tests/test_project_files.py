@@ -28,11 +28,13 @@ def _top_level(path: Path) -> dict[str, str]:
 
 
 def test_the_citation_has_the_version_and_the_licence_of_the_package() -> None:
-    """And the keys that the format requires, and the authors as one entity."""
+    """And the keys that the format requires, the date of the changelog, one entity of authors."""
     keys = _top_level(CITATION)
     assert keys.keys() >= {*REQUIRED}
     assert keys["cff-version"] == "1.2.0"
     assert (keys["version"], keys["license"]) == (rn.__version__, PROJECT["license"])
+    heading = f"\n## {keys['version']} - {keys['date-released']}\n"
+    assert heading in text_of(ROOT / "CHANGELOG.md")
     assert keys["repository-code"] == PROJECT["urls"]["Source"]
     assert keys["abstract"] == PROJECT["description"]
     assert 'authors:\n  - name: "The recsys_ndcg contributors"\n' in text_of(CITATION)

@@ -18,29 +18,9 @@ sys.path.insert(0, str(ROOT))
 import recsys_ndcg as rn  # noqa: E402 - after the path
 from recsys_ndcg.datasets import sample_ratings  # noqa: E402
 from recsys_ndcg.metrics import METRICS  # noqa: E402
+from tests.pages import block, page_of, read_search, text_of  # noqa: E402
 
 Phrases = dict[str, str]
-
-
-def read_pages() -> str:
-    """Return the text of README.md and of the pages in docs/, without what a build has written."""
-    pages = [
-        page
-        for page in sorted((ROOT / "docs").rglob("*.md"))
-        if page.parent != HERE
-        if not any(part.startswith("_") for part in page.relative_to(ROOT).parts)
-    ]
-    return "\n".join(page.read_text(encoding="utf-8") for page in [ROOT / "README.md", *pages])
-
-
-PAGES = read_pages()
-
-
-def read_block(name: str) -> str:
-    """Return what a program has printed on the one page with this marker."""
-    form = rf"^<!-- {name}:[^\n]*-->\n(.*?)\n<!-- end -->$"
-    (one,) = re.findall(form, PAGES, re.DOTALL | re.MULTILINE)
-    return str(one)
 
 
 def read_one(form: str, text: str) -> Any:
@@ -80,9 +60,9 @@ def evaluate_sample() -> Phrases:
         "conventions": f"{computed['preset'].nunique()} conventions",
         "users": f"{predictions['user'].nunique()} simulated users",
         "short lists": f"{100 * short:.0f} % of these users have fewer than ten test items",
-        "precision": f"precision@10 from {span(precision)}, "
-        f"with {distinct[precision]} different values",
-        "ndcg": f"NDCG@10 from {span(ndcg)}, with {distinct[ndcg]}",
+        "precision": f"{distinct[precision]} different values of precision@10, "
+        f"from {span(precision)}",
+        "ndcg": f"{distinct[ndcg]} of NDCG@10, from {span(ndcg)}",
         "chance": f"mean NDCG@10 of {chance['mean']:.2f}, and random order {chance['chance']:.2f}",
         "adjusted": f"{100 * chance['adjusted']:.0f} % of the possible improvement",
     }
@@ -90,16 +70,10 @@ def evaluate_sample() -> Phrases:
 
 def read_real_data() -> Phrases:
     """Read what two examples print with MovieTweetings-100K."""
-    pages = " ".join(PAGES.split())
-    low, high, *_ = read_one(
-        r"precision@10 from (\d\.\d+) to (\d\.\d+) and NDCG@10 from (\d\.\d+) to (\d\.\d+)", pages
-    )
-    grid = read_block("rmse")
-    scores = r"{} .*?(\d\.\d+) +\d\.\d+$"
-    by_rmse = read_one("^rmse" + scores.format(""), grid)
-    by_ndcg = read_one("^ndcg@10:catalogue" + scores.format(""), grid)
-    popular = read_one("^-" + scores.format(""), grid)
-    models, tier = read_one(r"Of (\d+) models, they are in tiers 1 and (\d+)", grid)
+    text = " ".join(text_of(page_of("libraries")).split())
+    low, high = read_one(r"precision@10 from (\d\.\d+) to (\d\.\d+) and NDCG@10 from", text)
+    by_rmse, by_ndcg, popular = read_search()
+    models, tier = read_one(r"Of (\d+) models, they are in tiers 1 and (\d+)", block("rmse"))
     return {
         "real precision": f"from {float(low):.2f} to {float(high):.2f}",
         "grid": f"a grid of {models} matrix factorisation models",
@@ -113,7 +87,7 @@ def read_real_data() -> Phrases:
 def count_libraries() -> Phrases:
     """Count the libraries that are reproduced, by how closely."""
     kinds: dict[str, set[str]] = {}
-    for _, *cells, remarks in read_rows(read_block("parity")):
+    for _, *cells, remarks in read_rows(block("parity")):
         library = re.split("[;,]", remarks)[0]
         if not library.startswith("examples/"):
             kinds.setdefault(library, set()).update(cells)
@@ -138,7 +112,7 @@ def sample_items() -> Phrases:
 
 def read_error_rates() -> Phrases:
     """Read how often tests find a difference between equal means."""
-    sections = dict(part.split("\n", 1) for part in read_block("error rates").split("\n### ")[1:])
+    sections = dict(part.split("\n", 1) for part in block("error rates").split("\n### ")[1:])
 
     def rate(title: str, scores: str, procedure: str, heading: str) -> str:
         (name,) = [one for one in sections if one.startswith(title)]
@@ -151,16 +125,20 @@ def read_error_rates() -> Phrases:
     rated, catalogue = "rated: ndcg@10", "catalogue: ndcg@10"
     t, wilcoxon, sign = (rate(two, rated, one, "n = 200") for one in ("t", "wilcoxon", "sign"))
     few = rate(pairs, catalogue, "t, max-T", "n = 50")
+    rough, skewed = "p and interval of a pair", "fewer than 30 users who differ, or skewness"
+    of_30, of_100 = (rate(rough, catalogue, skewed, one) for one in ("n = 30", "n = 100"))
     return {
         "wrong tests": f"in {t} % of samples of 200 users, the Wilcoxon test in {wilcoxon} % "
         f"and the sign test in {sign} %",
         "promise": f"finds a difference in {few} % of samples of 50 users, where 5 % are promised",
+        "rough": f"{of_30} % of the pairs of models in samples of 30 users rough, and {of_100} % "
+        "in samples of 100",
     }
 
 
 def read_speed() -> Phrases:
     """Read the run at a million rows beside other libraries."""
-    tables = read_block("peers").split("\n\n")
+    tables = block("peers").split("\n\n")
     (table,) = [one for one in tables if one.startswith("1,000,000 rows, ")]
     lines = [re.split(r" {2,}", line) for line in table.splitlines()[2:]]
     (ours,) = [line for line in lines if line[0].startswith("recsys_ndcg ")]
@@ -177,8 +155,8 @@ def read_speed() -> Phrases:
 
 def read_mutants() -> Phrases:
     """Add up the table of all mutants: the one with most of them."""
-    page = (ROOT / "docs" / "contributing" / "mutation.md").read_text(encoding="utf-8")
-    tables = [part for part in page.split("\n\n") if part.startswith("| package |")]
+    parts = text_of(page_of("mutation")).split("\n\n")
+    tables = [part for part in parts if part.startswith("| package |")]
     counts = [
         [(int(row[1]), int(row[2])) for row in read_rows(table) if row[0] != "all"]
         for table in tables

@@ -36,8 +36,8 @@ class AUC(Metric):
 
     >>> import recsys_ndcg as rn
     >>> pairs = {"ann": [(4, 3), (3, 5), (2, 2), (1, 1)]}
-    >>> round(rn.evaluate(pairs, metrics="auc", threshold=4).mean["auc"], 4)
-    np.float64(0.6667)
+    >>> round(float(rn.evaluate(pairs, metrics="auc", threshold=4).mean["auc"]), 4)
+    0.6667
     """
 
     name = "auc"

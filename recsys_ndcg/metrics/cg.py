@@ -29,8 +29,9 @@ class CG(Linear):
 
     >>> import recsys_ndcg as rn
     >>> lists = rn.RankedLists.from_tuples({"a": [(2, 5), (1, 2)], "b": [(2, 2), (1, 5)]})
-    >>> rn.evaluate(lists, metrics=["cg@2"], convention=rn.Convention(gain="linear")).mean["cg@2"]
-    np.float64(7.0)
+    >>> report = rn.evaluate(lists, metrics=["cg@2"], convention=rn.Convention(gain="linear"))
+    >>> float(report.mean["cg@2"])
+    7.0
     """
 
     name = "cg"

@@ -32,8 +32,8 @@ class F1(Linear):
 
     >>> import recsys_ndcg as rn
     >>> frame = {"user": [1] * 3, "item": [1, 2, 3], "estimated": [3, 2, 1], "true": [5, 2, 4]}
-    >>> rn.evaluate(frame, metrics=["f1@2"], threshold=4).mean["f1@2"]
-    np.float64(0.5)
+    >>> float(rn.evaluate(frame, metrics=["f1@2"], threshold=4).mean["f1@2"])
+    0.5
     """
 
     name = "f1"

@@ -31,8 +31,8 @@ class Hit(Metric):
 
     >>> import recsys_ndcg as rn
     >>> pairs = {"ann": [(3.0, 5), (2.0, 1)], "bob": [(3.0, 1), (2.0, 5)]}
-    >>> rn.evaluate(pairs, metrics=["hit@1"], threshold=4).mean["hit@1"]
-    np.float64(0.5)
+    >>> float(rn.evaluate(pairs, metrics=["hit@1"], threshold=4).mean["hit@1"])
+    0.5
     """
 
     name = "hit"

@@ -22,11 +22,15 @@ class MAE(RMSE):
     -----
     As for `RMSE`.
 
+    References
+    ----------
+    Herlocker et al. (2004), doi:10.1145/963770.963772
+
     Examples
     --------
     >>> import recsys_ndcg as rn
-    >>> rn.evaluate({"ann": [(3.0, 5), (2.0, 2)]}, metrics=["mae"]).pooled["mae"]
-    np.float64(1.0)
+    >>> float(rn.evaluate({"ann": [(3.0, 5), (2.0, 2)]}, metrics=["mae"]).pooled["mae"])
+    1.0
     """
 
     name = "mae"

@@ -20,11 +20,15 @@ class MSE(RMSE):
     At least 0, in units of the rating, squared. Undefined for a user without labelled items. As
     for `RMSE`. Each user's score and the pooled score are the square of `RMSE`; the mean is not.
 
+    References
+    ----------
+    Herlocker et al. (2004), doi:10.1145/963770.963772
+
     Examples
     --------
     >>> import recsys_ndcg as rn
-    >>> rn.evaluate({"ann": [(3.0, 5), (2.0, 2)]}, metrics=["mse"]).pooled["mse"]
-    np.float64(2.0)
+    >>> float(rn.evaluate({"ann": [(3.0, 5), (2.0, 2)]}, metrics=["mse"]).pooled["mse"])
+    2.0
     """
 
     name = "mse"

@@ -24,11 +24,16 @@ class RMSE(Metric):
     score is over all ratings, which is the usual RMSE. It does not depend on the order, so it has
     no chance level, and is an error if the estimates are not on the rating scale.
 
+    References
+    ----------
+    Herlocker et al. (2004), doi:10.1145/963770.963772
+
     Examples
     --------
     >>> import recsys_ndcg as rn
-    >>> rn.evaluate({"ann": [(3.0, 5), (2.0, 2)]}, metrics=["rmse"]).pooled["rmse"].round(4)
-    np.float64(1.4142)
+    >>> report = rn.evaluate({"ann": [(3.0, 5), (2.0, 2)]}, metrics=["rmse"])
+    >>> round(float(report.pooled["rmse"]), 4)
+    1.4142
     """
 
     name = "rmse"

@@ -32,8 +32,8 @@ class RPrecision(Linear):
 
     >>> import recsys_ndcg as rn
     >>> pairs = {"ann": [(3, 5), (2, 1), (1, 4)]}
-    >>> rn.evaluate(pairs, metrics=["rprecision"], threshold=4).mean["rprecision"]
-    np.float64(0.5)
+    >>> float(rn.evaluate(pairs, metrics=["rprecision"], threshold=4).mean["rprecision"])
+    0.5
     """
 
     name = "rprecision"

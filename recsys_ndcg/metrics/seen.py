@@ -58,6 +58,10 @@ class Unseen(Seen):
     -----
     In [0, 1], no unit; higher is better. Undefined for an empty list. RePlay calls it novelty.
 
+    References
+    ----------
+    Castells, Hurley & Vargas (2015), doi:10.1007/978-1-4899-7637-6_26
+
     Examples
     --------
     >>> import recsys_ndcg as rn
