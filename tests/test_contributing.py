@@ -25,6 +25,9 @@ from tests.contributing import (
 from tests.pages import ROOT, fenced, page_of, text_of
 
 NEEDS_PROGRAM = pytest.mark.skipif(not can_apply(), reason="patch is not installed")
+NEEDS_SOURCE = pytest.mark.skipif(
+    not (ROOT / "recsys_ndcg").is_dir(), reason="the package is installed, not in a checkout"
+)
 PICTURE = PAGES / "data-flow.svg"
 SVG = "{http://www.w3.org/2000/svg}"
 PACKAGE = Path(recsys_ndcg.__file__).parent
@@ -37,6 +40,7 @@ def _assert_applies(name: str, folder: Path) -> None:
 
 
 @NEEDS_PROGRAM
+@NEEDS_SOURCE
 @pytest.mark.parametrize("name", NAMES)
 def test_a_diff_applies(name: str, tmp_path: Path) -> None:
     """To the files as they are now; the page includes it."""
@@ -46,6 +50,7 @@ def test_a_diff_applies(name: str, tmp_path: Path) -> None:
 
 
 @NEEDS_PROGRAM
+@NEEDS_SOURCE
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_what_a_diff_adds_works(name: str, tmp_path: Path) -> None:
