@@ -43,6 +43,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"recsys_ndcg {__version__}"
 html_extra_path = ["_extra"]
 html_static_path = ["_static"]
+html_search_scorer = str(HERE / "search_scores.js")
 html_css_files = ["site.css"]
 html_js_files = ["site.js"]
 html_show_sourcelink = False

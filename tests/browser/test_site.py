@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import recsys_ndcg as rn
+from recsys_ndcg.metrics import METRICS
 from tests.browser.test_accessible import find_barriers
 from tests.browser.watching import DESKTOP, PHONE, texts
 from tests.pages import ROOT
@@ -52,6 +54,13 @@ def test_the_site_is_small() -> None:
     assert sum(one.stat().st_size for one in SITE.rglob("*") if one.is_file()) < _MOST
 
 
+def test_every_metric_and_every_public_name_has_a_page() -> None:
+    """Metrics in their own folder, other names in the reference."""
+    names = {name for name in rn.__all__ if getattr(rn, name) not in METRICS.values()}
+    expected = {f"reference/{name.lower()}.html" for name in names - {"__version__"}}
+    assert expected | {f"metrics/{name}.html" for name in METRICS} <= {*PAGES}
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_every_page_fits_a_phone(browser: Browser, axe: str, page: str) -> None:
     """It does not scroll sideways, and has no barriers."""
@@ -79,7 +88,11 @@ def test_pages_have_no_barriers(
 @pytest.mark.parametrize(
     ("words", "page"),
     [("ties", "concepts/ties.html"), ("implicit data", "how-to/implicit-data.html"),
-     ("ndcg", "metrics/ndcg.html"), ("mrr", "metrics/rr.html"), ("Spark", "how-to/spark.html")],
+     ("ndcg", "metrics/ndcg.html"), ("mrr", "metrics/rr.html"), ("Spark", "how-to/spark.html"),
+     ("implicit feedback", "how-to/implicit-data.html"), ("MLflow", "how-to/mlflow.html"),
+     ("PyTorch epoch", "how-to/training-loops.html"), ("signature", "concepts/signatures.html"),
+     ("continuous integration", "how-to/gate-in-ci.html"),
+     ("pooled", "concepts/mean-and-pooled.html")],
 )  # fmt: skip
 def test_a_search_finds_the_page(browser: Browser, words: str, page: str) -> None:
     """Among the first five, from the disk."""

@@ -1,0 +1,11 @@
+// Pages that explain come before attributes of the same name.
+var Scorer = {
+  objNameMatch: 4,
+  objPartialMatch: 1,
+  objPrio: { 0: 0, 1: 0, 2: 0 },
+  objPrioDefault: 0,
+  title: 30,
+  partialTitle: 20,
+  term: 5,
+  partialTerm: 2,
+};
