@@ -1,6 +1,6 @@
-// Pages that explain come before attributes of the same name.
+// Titles of pages come first, then attributes of that name, then other words.
 var Scorer = {
-  objNameMatch: 4,
+  objNameMatch: 8,
   objPartialMatch: 1,
   objPrio: { 0: 0, 1: 0, 2: 0 },
   objPrioDefault: 0,
