@@ -26,7 +26,7 @@ NAMES = ("add-a-metric", "add-a-preset", "add-a-reader")
 #: What the tests need of a checkout or an unpacked sdist.
 _COPIED = (
     "recsys_ndcg", "tests", "docs", "examples",
-    "pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE",
+    "pyproject.toml", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "CITATION.cff", "LICENSE",
 )  # fmt: skip
 _SKIPPED = ("__pycache__", "_build", "*.diff")
 _TEXT = {".py", ".pyi", ".md", ".toml", ".json", ".jinja", ".css", ".js"}
