@@ -113,9 +113,8 @@ def write_metrics() -> None:
     """Write a page for each registered metric, and the table of all."""
     rows = ["| metric | what it is | needs |", "|---|---|---|"]
     for name, kind in sorted(METRICS.items()):
-        sources = ", ".join(f"`{one}=`" for one in sorted(kind.find_sources()))
         what = _first_line(kind) + ("" if kind.per_user else " (of all lists)")
-        rows.append(f"| [`{_format_name(kind)}`]({name}.md) | {what} | {sources} |")
+        rows.append(f"| [`{_format_name(kind)}`]({name}.md) | {what} | {_list_sources(kind)} |")
         _write(f"metrics/{name}.md", _format_metric(name, kind))
     names = "\n".join(f"{name} <{name}>" for name in sorted(METRICS))
     _write("metrics/_table.md", "\n".join(rows) + f"\n\n```{{toctree}}\n:hidden:\n\n{names}\n```")
@@ -125,7 +124,7 @@ def _format_metric(name: str, kind: type[Metric]) -> str:
     """Return the page of a metric: its docstring, and what libraries make of it."""
     # in the title, so that a search for another name leads here
     title = f"{name}, also called {', '.join(kind.also_called)}" if kind.also_called else name
-    sources = ", ".join(f"`{one}=`" for one in sorted(kind.find_sources()))
+    sources = _list_sources(kind)
     needs = f", and pass {sources}" if sources else ""
     return "\n\n".join(
         [
@@ -136,6 +135,11 @@ def _format_metric(name: str, kind: type[Metric]) -> str:
             _compare_libraries(_format_example(kind), kind),
         ]
     )
+
+
+def _list_sources(kind: type[Metric]) -> str:
+    """Return the arguments that a metric needs, such as ``train=``."""
+    return ", ".join(f"`{one}=`" for one in sorted(kind.find_sources()))
 
 
 def _format_name(kind: type[Metric]) -> str:

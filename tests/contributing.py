@@ -43,7 +43,7 @@ def changed_files(diff: Path) -> list[str]:
 
 
 def copy_files(names: Iterable[str], folder: Path) -> None:
-    """Copy those of the files that the checkout has into a new folder."""
+    """Copy the files that exist in the checkout into a new folder."""
     for name in names:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         if (ROOT / name).exists():

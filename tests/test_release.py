@@ -41,7 +41,7 @@ def test_links_of_the_readme_lead_from_the_index_to_the_tag() -> None:
     text = text_of(README)
     for one in hook["substitutions"]:
         text = re.sub(one["pattern"], one["replacement"], text)
-    site = "https://github.com/recsys-ndcg/recsys-ndcg"
+    site = PROJECT["project"]["urls"]["Source"]
     for link in pages.links(README):
         if not link.startswith("#"):
             kind = "raw" if link.endswith(".png") else "blob"

@@ -24,6 +24,7 @@ _OTHER_VALUES = {
     "discount": ", or a function",
     "distance": ", or a function",
 }
+_DESCRIPTIONS = {**formulas.DESCRIPTIONS, **beyond.DESCRIPTIONS}
 _WORDS = {"tie_tolerance": "float32", "recommend_from": "threshold"}  # besides numbers
 #: The fields that a report's signature adds; `defaults` replaces all choices at their default.
 REPORT_FIELDS = [
@@ -227,8 +228,7 @@ class Convention:
     preset_of: ClassVar[tuple[str, str] | None] = None
     #: The words that each field accepts, the default first.
     CHOICES: ClassVar[dict[str, tuple[str | float, ...]]] = {
-        name: tuple(words)
-        for name, words in {**formulas.DESCRIPTIONS, **beyond.DESCRIPTIONS}.items()
+        name: tuple(words) for name, words in _DESCRIPTIONS.items()
     }
     #: The choices of measures beyond accuracy; other metrics' signatures do not have them.
     BEYOND_ACCURACY: ClassVar[tuple[str, ...]] = (*beyond.DESCRIPTIONS, *beyond.NUMBERS)
@@ -647,7 +647,7 @@ def _is_shown(name: str, text: str) -> bool:
 
 def _describe(name: str, text: str) -> str:
     """Return the meaning of a choice's text; "" for numbers, functions and mappings."""
-    described = {**formulas.DESCRIPTIONS, **beyond.DESCRIPTIONS}.get(name, {})
+    described = _DESCRIPTIONS.get(name, {})
     meaning = {str(value): one for value, one in described.items()}.get(text, "")
     return meaning if isinstance(meaning, str) else str(meaning[0])
 
