@@ -21,10 +21,10 @@ Node = TypeVar("Node", bound=ast.AST)
 
 ROOT = Path(recsys_ndcg.__file__).parent
 _TESTS = Path(__file__).parent
-#: Will be removed with version 0.3; the fast one of two readers of text; subjects of their own;
+#: The fast one of two readers of text; subjects of their own;
 #: classes of other libraries, which must be installed for the import.
 _MAY_BE_SHORT = {
-    "files/earlier.py", "input/plain_text.py", "comparison/swaps.py", "report/rarefaction.py",
+    "input/plain_text.py", "comparison/swaps.py", "report/rarefaction.py",
     "significance/effects.py", "integrations/keras.py", "integrations/torchmetrics.py",
 }  # fmt: skip
 _MAY_IMPORT_SHORT = {"__init__.py", "file_kinds.py"}

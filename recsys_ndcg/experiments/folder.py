@@ -278,10 +278,9 @@ class RunFolder:
                     for name in self.description["measures"]
                 },
                 train={},
-                # earlier states of this package wrote fit_time and test_time
-                fit_time=_restore_number(stored.get("fit_seconds", stored.get("fit_time"))),
-                test_time=_restore_number(stored.get("predict_seconds", stored.get("test_time"))),
-                measure_time=_restore_number(stored.get("measure_seconds")),
+                fit_time=_restore_number(stored["fit_seconds"]),
+                test_time=_restore_number(stored["predict_seconds"]),
+                measure_time=_restore_number(stored["measure_seconds"]),
                 n_users=stored["users"],
                 ranked=[_load_scores(one, path.parent) for one in stored["ranked"]],
             )

@@ -35,7 +35,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recsys_ndcg.errors import InvalidInputError, is_encodable, is_number, quote, require_libraries
-from recsys_ndcg.files import earlier
 from recsys_ndcg.files.contents import BYTES_ANYWAY, BYTES_PER_BYTE, Content, open_file, write_file
 from recsys_ndcg.parallel import map_in_threads
 from recsys_ndcg.version import __version__
@@ -212,11 +211,8 @@ class Archive(NamedTuple):
             table = pa.parquet.read_table(io.BytesIO(content))
             flat = {name: np.asarray(table[name].to_numpy()) for name in table.column_names}
             head = json.loads(table.schema.metadata[_KEY])
-            kind, number = form.split()
-            if head["format"] == f"recsys_ndcg {kind} {earlier.FORMATS[kind]}":
-                return cls(*earlier.upgrade_parquet(head, flat))
-            if head.pop("format") != f"recsys_ndcg {kind} {number}":
-                raise ValueError(kind)
+            if head.pop("format") != f"recsys_ndcg {form}":
+                raise ValueError(form)
             columns = {
                 name: flat[source]
                 if isinstance(source, str)
@@ -229,7 +225,7 @@ class Archive(NamedTuple):
         return cls(head, columns)
 
 
-def _read(content: bytes, form: str) -> earlier.Saved:
+def _read(content: bytes, form: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Return the content of an archive; raise one of `_DAMAGE` if it is damaged."""
     kind, number = form.split()
     signed = _SIGNED.match(content)
@@ -250,8 +246,6 @@ def _read(content: bytes, form: str) -> earlier.Saved:
         msg = f"not a {kind} that recsys_ndcg saved."
         raise InvalidInputError(msg)
     file_format = int(match[2])
-    if file_format == earlier.FORMATS.get(kind):
-        return earlier.upgrade(stored, kind, len(content))
     if file_format != int(number):
         age, advice = _NEWER if file_format > int(number) else _OLDER
         msg = (

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import recsys_ndcg as rn
 from tests.comparison.models import models
-from tests.files.made_earlier import FOLDER, comparisons
+from tests.files.examples import comparisons
 from tests.fuzz.damage import saved_bytes
 from tests.fuzz.reports import damaged
 
@@ -18,8 +18,7 @@ def _samples() -> list[bytes]:
     """Return comparisons: of two models and of more, by several tests, with segments."""
     two = rn.compare(models(users=9, a=1.0, b=2.0), metrics=["dcg@3"], margin=0.1, by="activity")
     made = [two, rn.compare(models(users=20), threshold=4.0), *comparisons().values()]
-    earlier = [path.read_bytes() for path in sorted(FOLDER.glob("comparison-*.json"))]
-    return [*map(saved_bytes, made), *earlier]
+    return [*map(saved_bytes, made)]
 
 
 def case(chance: random.Random) -> bytes:

@@ -17,7 +17,7 @@ from typing import Any
 
 import recsys_ndcg as rn
 from tests.comparison.models import models
-from tests.files.made_earlier import FOLDER, reports
+from tests.files.examples import reports
 from tests.files.signing import signed
 from tests.fuzz.damage import damage, saved_bytes
 
@@ -37,8 +37,7 @@ def _samples() -> list[bytes]:
     """Return real reports: of ids of every type, of few and of many users, with all metrics."""
     names = ["ap@3", "auc", "mae", "dcg@3", "hit@2"]
     made = [*reports().values(), rn.evaluate(models()["fair"], metrics=names, threshold=3)]
-    earlier = [path.read_bytes() for path in sorted(FOLDER.glob("report-*.json"))]
-    return [*map(saved_bytes, made), *earlier]
+    return [*map(saved_bytes, made)]
 
 
 def case(chance: random.Random) -> bytes:
