@@ -32,8 +32,9 @@ def test_the_citation_has_the_version_and_the_licence_of_the_package() -> None:
     keys = _top_level(CITATION)
     assert keys.keys() >= {*REQUIRED}
     assert keys["cff-version"] == "1.2.0"
-    assert (keys["version"], keys["license"]) == (rn.__version__, PROJECT["license"])
-    heading = f"\n## {keys['version']} - {keys['date-released']}\n"
+    assert keys["license"] == PROJECT["license"]
+    assert keys["version"] == rn.__version__.partition(".dev")[0]
+    heading = f"\n## {keys['version']} - {keys.get('date-released', 'unreleased')}\n"
     assert heading in text_of(ROOT / "CHANGELOG.md")
     assert keys["repository-code"] == PROJECT["urls"]["Source"]
     assert keys["abstract"] == PROJECT["description"]

@@ -28,11 +28,14 @@ def test_the_version_is_in_one_file() -> None:
     assert found == [_PACKAGE / "version.py"]
 
 
-def test_the_changelog_of_this_version_is_closed() -> None:
-    """It has a date, and begins with the numbers that changed."""
-    after = text_of(ROOT / "CHANGELOG.md").split(f"\n## {rn.__version__} - ")[1]
-    assert re.match(r"20\d\d-\d\d-\d\d\n", after)
-    assert re.findall(r"^### (.*)$", after, re.MULTILINE)[0] == "Changed numbers"
+def test_the_changelog_of_a_release_is_closed() -> None:
+    """It has a date, and begins with the numbers that changed since the release before."""
+    release, _, state = rn.__version__.partition(".dev")
+    own, *before = text_of(ROOT / "CHANGELOG.md").split("\n## ")[1:]
+    date = "unreleased" if state else r"20\d\d-\d\d-\d\d"
+    assert re.match(rf"{re.escape(release)} - {date}\n", own)
+    if before:
+        assert re.findall(r"^### (.*)$", own, re.MULTILINE)[0] == "Changed numbers"
 
 
 def test_links_of_the_readme_lead_from_the_index_to_the_tag() -> None:
