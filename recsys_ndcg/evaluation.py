@@ -34,7 +34,7 @@ def evaluate(  # noqa: PLR0913 - the contract
     data: Any,
     *more: Never,
     metrics: Metrics = None,
-    k: Cutoffs = 10,
+    k: Cutoffs = "default",
     threshold: float | None = None,
     convention: Convention | str | None = None,
     columns: Mapping[str, str] | None = None,

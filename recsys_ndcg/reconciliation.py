@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from itertools import accumulate
 from operator import or_
@@ -42,6 +42,7 @@ _CHOICES = {
 }
 _YOURS, _CHANGED = "(yours)", "(yours, changed)"
 _HEADINGS = {"difference": "minus yours", "gap": "minus reported"}
+_CUTOFFS = (10, None)  # of a name without its own
 _MOST = 10  # rows that are shown for a reported number
 _LEAD = "The metric as each library computes it, and the choices that explain the differences."
 
@@ -50,7 +51,7 @@ def reconcile(  # noqa: PLR0913 - the parameters of evaluate
     data: Any,
     metrics: Metrics = None,
     *,
-    k: Cutoffs = 10,
+    k: Cutoffs = "default",
     threshold: float | None = None,
     convention: Convention | str | None = None,
     columns: Mapping[str, str] | None = None,
@@ -67,7 +68,8 @@ def reconcile(  # noqa: PLR0913 - the parameters of evaluate
     Parameters
     ----------
     data, metrics, k, threshold, convention, columns
-        As in `evaluate`; the presets are compared with your convention.
+        As in `evaluate`; the presets are compared with your convention. If you give no cutoff, a
+        preset has its own, and a change of it is called ``k``.
     train, catalogue, features, base, groups, weights
         As in `evaluate`.
     reported : float, optional
@@ -106,13 +108,24 @@ def reconcile(  # noqa: PLR0913 - the parameters of evaluate
     known = Background.of(train, catalogue, features, base, groups, weights)
     plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention, background=known)
     lists = plan.add_background(read_lists(data, plan, columns))
-    return reconcile_lists(lists, plan, reported)
+    return reconcile_lists(lists, plan, reported, find_without_cutoff(metrics, k))
+
+
+def find_without_cutoff(metrics: Metrics, k: Cutoffs) -> frozenset[str]:
+    """Return the metrics, at any cutoff tried here, whose cutoff the caller leaves open."""
+    if not (isinstance(k, str) and k == "default"):
+        return frozenset()
+    names = [set(Plan.of(metrics, k=[cutoff]).names) for cutoff in _CUTOFFS]
+    return frozenset(set.union(*names) - set.intersection(*names))
 
 
 def reconcile_lists(
-    lists: GroupedLists, plan: Plan, reported: float | None = None
+    lists: GroupedLists,
+    plan: Plan,
+    reported: float | None = None,
+    without_cutoff: Collection[str] = (),
 ) -> ReadableTable:
-    """Reconcile the metrics of a plan."""
+    """Reconcile the metrics of a plan; presets have their own cutoffs for `without_cutoff`."""
     facts = plan.facts_of(lists)
     plan.resolve(facts, lists)  # faults of your own choices are errors, not notes
     if reported is not None and not is_number(reported):
@@ -123,7 +136,7 @@ def reconcile_lists(
         raise InvalidInputError(msg)
     numbers, conventions = Numbers(lists, facts), [one.convention for one in plan.measurements]
     cases = [
-        (one, preset, _list_changes(one, preset))
+        (one, preset, _list_changes(one, preset, without_cutoff))
         for one in plan.measurements
         for preset in _list_presets(one)
     ]
@@ -139,7 +152,7 @@ def reconcile_lists(
     rows = [_build_row(numbers, *case) for case in cases]
     if reported is not None:
         first = plan.measurements[0]
-        nearest = _find_nearest(numbers, first, reported)
+        nearest = _find_nearest(numbers, first, reported, without_cutoff)
         rows += [_build_row(numbers, first, None, changes) for changes in nearest]
     table = pd.DataFrame(rows)
     if reported is not None:
@@ -155,12 +168,15 @@ def _list_presets(mine: Measurement) -> list[str]:
     return [name for name, preset in PRESETS.items() if preset.metrics]
 
 
-def _list_changes(mine: Measurement, preset: str) -> dict[str, Any]:
-    """Return the changes of your choices that make a preset's."""
+def _list_changes(
+    mine: Measurement, preset: str, without_cutoff: Collection[str]
+) -> dict[str, Any]:
+    """Return the changes of your choices that make a preset's, k first."""
     theirs = Convention.preset(preset, str(mine))
     # duplicates are already merged, and the top of the scale is a fact of the data
-    kept = {"duplicates", "max_grade"}
-    return {
+    kept, k = {"duplicates", "max_grade"}, PRESETS[preset].k
+    cutoff = {"k": k} if str(mine) in without_cutoff and k != mine.metric.k else {}
+    return cutoff | {
         one.name: getattr(theirs, one.name)
         for one in fields(Convention)
         if one.name not in kept
@@ -233,7 +249,18 @@ def _find_causes(
     return causes
 
 
-def _find_nearest(numbers: Numbers, mine: Measurement, reported: float) -> list[dict[str, Any]]:
+def _change(mine: Measurement, changes: Mapping[str, Any]) -> Measurement:
+    """Return a measurement with other choices, of which k is the metric's."""
+    choices = dict(changes)
+    if "k" in choices:
+        k = choices.pop("k")
+        mine = replace(mine, metric=replace(mine.metric, k=k), short_below=k or 0)
+    return mine.with_choices(**choices)
+
+
+def _find_nearest(
+    numbers: Numbers, mine: Measurement, reported: float, without_cutoff: Collection[str]
+) -> list[dict[str, Any]]:
     """Return the changes of one or two choices that come closest to a number."""
     own = numbers.get_mean(mine, {}).value
     single: list[dict[str, Any]] = [
@@ -244,6 +271,8 @@ def _find_nearest(numbers: Numbers, mine: Measurement, reported: float) -> list[
         for value in values
         if value not in ("raise", getattr(mine.convention, name))
     ]
+    if str(mine) in without_cutoff:
+        single += [{"k": k} for k in _CUTOFFS if k != mine.metric.k]
     numbers.measure((mine, one) for one in single)
     moving = [one for one in single if numbers.get_mean(mine, one).value != own]
     numbers.measure((mine, one | other) for one in moving for other in single)
@@ -289,7 +318,7 @@ class Numbers:
     def get_mean(self, mine: Measurement, changes: Mapping[str, Any]) -> Number:
         """Return the mean after some changes of your choices."""
         try:
-            one = mine.with_choices(**changes)
+            one = _change(mine, changes)
         except InvalidInputError as error:
             return Number(np.nan, reason=str(error))
         if one not in self.known:
@@ -301,7 +330,7 @@ class Numbers:
         new: dict[Measurement, Measurement] = {}
         for mine, changes in wanted:
             with suppress(InvalidInputError):  # `get_mean` returns its reason
-                one = mine.with_choices(**changes)
+                one = _change(mine, changes)
                 if one not in self.known:
                     new[one] = one
         facts = Plan(tuple(new)).facts_of(self.lists, self.facts)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.convention import Convention
     from recsys_ndcg.metrics import Metric
-    from recsys_ndcg.scoring import Plan
+    from recsys_ndcg.scoring import Cutoffs, Plan
 
 _CUSTOM_METRIC = re.compile(
     r"(?P<module>[A-Za-z_][\w.]*):(?P<name>[A-Za-z_]\w*)(?P<rest>(\([^()]*\))?(@[^@:/.]*)?)"
@@ -93,9 +93,7 @@ class ConventionOptions:
         "Set an option of the metrics, such as gain=linear; repeatable.", metavar="NAME=VALUE"
     )
 
-    def plan(
-        self, metrics: Sequence[str] | None, k: Sequence[int], gated: Sequence[Metric] = ()
-    ) -> Plan:
+    def plan(self, metrics: Sequence[str] | None, k: Cutoffs, gated: Sequence[Metric] = ()) -> Plan:
         """Return the plan: metrics under a preset or a signature, with single options changed.
 
         A value of --convention is ``key=value`` pairs with commas, of which gain may be a mapping,
@@ -107,8 +105,8 @@ class ConventionOptions:
         metrics : sequence of str, optional
             The default ones if None. Default metrics that need a missing threshold are left out,
             unless a gate needs one as well.
-        k : sequence of int
-            The cutoffs of names without their own.
+        k : cutoffs
+            The cutoffs of names without their own, as in `recsys_ndcg.evaluate`.
         gated : sequence of Metric
             The metrics of gates, which are added.
 
@@ -141,7 +139,7 @@ class ConventionOptions:
         plan = Plan.of(metrics, **under)
         if gated:
             needed = any(one.needs_threshold for one in gated)
-            every = Plan.of([*plan.names, *map(str, gated)], **under)
+            every = Plan.of([*plan.names, *map(str, gated)], **{**under, "k": None})
             plan = replace(every, is_default=plan.is_default and not needed)
         return plan.with_choices(**{key: parse_choice(key, text) for key, text in given.items()})
 
@@ -152,7 +150,11 @@ class MetricOptions:
 
     HEADING = "Metrics"
     k: list[str] | None = option(
-        "Cutoffs, such as 10 or 5,10; repeatable.  [default: 10]", "-k", "--k", metavar="K[,K...]"
+        "Cutoffs, such as 10 or 5,10; none for whole lists; repeatable.  [default: 10, or the "
+        "preset's]",
+        "-k",
+        "--k",
+        metavar="K[,K...]",
     )
     metrics: list[str] | None = option(
         "Metrics, such as ndcg,precision@5,rr; repeatable. The first is the main metric. "
@@ -164,13 +166,16 @@ class MetricOptions:
     )
 
     @property
-    def ks(self) -> list[int]:
+    def ks(self) -> Cutoffs:
         """The cutoffs."""
-        text = ",".join(self.k or ["10"])
+        if not self.k:
+            return "default"
+        text = ",".join(self.k)
         try:
-            return [int(part) for part in text.split(",")]
+            parts = [part.strip().lower() for part in text.split(",")]
+            return [None if part == "none" else int(part) for part in parts]
         except ValueError:
-            msg = f"-k must be whole numbers, such as 10 or 5,10, not {text!r}."
+            msg = f"-k must be whole numbers or none, such as 10 or 5,10, not {text!r}."
             raise InvalidInputError(msg) from None
 
     @property
@@ -263,8 +268,10 @@ def parse_metric_names(texts: Sequence[str]) -> list[str]:
     return [_import_metric(name.strip()) for name in names if name.strip()]
 
 
-def parse_metric(text: str, option: str, k: Sequence[int]) -> Metric:
-    """Parse the name of one metric.
+def parse_metric(
+    text: str, option: str, k: Cutoffs = "default", preset: str | None = None
+) -> Metric:
+    """Parse the name of one metric, whose cutoff is `k` or the preset's if it has none.
 
     Raises
     ------
@@ -272,8 +279,10 @@ def parse_metric(text: str, option: str, k: Sequence[int]) -> Metric:
         The text names no metric, or several.
     """
     from recsys_ndcg.metrics import parse_metrics
+    from recsys_ndcg.scoring import complete_options
 
-    found = [one for name in parse_metric_names([text]) for one in parse_metrics(name, k)]
+    ks, _ = complete_options(k, None, preset)
+    found = [one for name in parse_metric_names([text]) for one in parse_metrics(name, ks)]
     if len(found) != 1:
         names = f": {', '.join(map(str, found))}" if found else ""
         msg = f"{option} {text}: that is {len(found)} metrics{names}. Name one, such as ndcg@10."

@@ -82,7 +82,7 @@ def leaderboard(  # noqa: PLR0913 - one parameter per option
     more: list[Path] | None = argument("Further folders of experiments.", "RUN"),
     text_format: FormatOptions,
     metric: str | None = option(
-        "Metric, such as precision@5.  [default: ndcg@10, or the first of a saved report]",
+        "Metric, such as precision@5.  [default: ndcg, or the first of a saved report]",
         "--metric",
         "--metrics",
         completion="metric",
@@ -122,10 +122,10 @@ def leaderboard(  # noqa: PLR0913 - one parameter per option
         return
     from recsys_ndcg.report import Report
 
-    asked = "ndcg@10" if metric is None else str(parse_metric(metric, "--metric", [10]))
+    asked = str(parse_metric(metric or "ndcg", "--metric", preset=convention.preset))
     report = source.load_saved([Report], convention, text_format, allowed=", --metric and --format")
     if report is None:
-        report, metric = source.evaluate(text_format, convention.plan([asked], [10])), asked
+        report, metric = source.evaluate(text_format, convention.plan([asked], None)), asked
     name = report.metrics[report.find_column_of_users(metric)]
     board = report.leaderboard(name, n, by=by, ascending=ascending)
     board = board.set_axis(escape_surrogates(board.index)).rename_axis("user")

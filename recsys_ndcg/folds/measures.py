@@ -11,7 +11,7 @@ from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, UnknownMetricError, check_choice, quote, suggest
 from recsys_ndcg.folds.fitting import Measure, fcp, mae, mse, rmse
 from recsys_ndcg.metrics import METRICS, Metric, parse_metrics
-from recsys_ndcg.scoring import Cutoffs, Plan
+from recsys_ndcg.scoring import Cutoffs, Plan, complete_options
 
 _PROTOCOLS = ("rated", "catalogue")
 
@@ -161,9 +161,6 @@ def _from_metric(metric: Metric, protocol: str) -> Measure:
             "have. Measure one split: evaluate_catalogue(..., base=..., groups=...)."
         )
         raise InvalidInputError(msg)
-    if metric.k is None and metric.cutoff == "usual":
-        msg = f"{metric} needs a cutoff here. Write '{metric}@10', for example."
-        raise InvalidInputError(msg)
     name = str(metric) if protocol == "rated" else f"{metric}:{protocol}"
     better = metric.greater_is_better
     return Measure(name, greater_is_better=better, metric=metric, protocol=protocol)
@@ -207,6 +204,7 @@ class FoldPlan:
         *,
         return_train_measures: bool = False,
         features: Any = None,
+        k: Cutoffs = "default",
     ) -> FoldPlan:
         """Parse measures, and give their metrics a convention with the plug-in's tie tolerance.
 
@@ -216,8 +214,12 @@ class FoldPlan:
             As `parse_measures`; or the catalogue is to be measured for training ratings, which it
             leaves out.
         """
-        parsed = parse_measures(measures)
-        Convention.validate(convention)
+        parsed, (ks, _) = parse_measures(measures), complete_options(k, threshold, convention)
+        uncut = [m.metric for m in parsed if m.metric and m.metric.k is None]
+        uncut = [one for one in uncut if one.cutoff == "usual" and None not in ks]
+        if uncut:
+            msg = f"{uncut[0]} needs a cutoff here. Write '{uncut[0]}@10', for example."
+            raise InvalidInputError(msg)
         rated, catalogue = (
             Plan.of(some, k=None, threshold=threshold, convention=convention).with_tie_tolerance()
             if some
@@ -268,11 +270,11 @@ class FoldPlan:
         unknown = [one for one in protocols if one not in _PROTOCOLS]
         if unknown:
             check_choice("protocol", unknown[0], [*_PROTOCOLS, "both"])
+        ks, threshold = complete_options(k, threshold, convention)
         if metrics is None:
             metrics = ["ndcg", *([] if threshold is None else ["precision", "recall"])]
         single = isinstance(metrics, str | Metric) or not isinstance(metrics, Iterable)
         wanted = [metrics] if single else list(metrics)
-        ks = list(k) if isinstance(k, Iterable) else [k]
         measures = [
             name
             for place, each in enumerate(dict.fromkeys(protocols))
@@ -281,7 +283,7 @@ class FoldPlan:
             # of a user's own ratings, measures of what is recommended mean nothing
             if len(protocols) == 1 or not _needs_recommendations(name, each)
         ]
-        plan = cls.of(measures, threshold, convention, features=features)
+        plan = cls.of(measures, threshold, convention, features=features, k=ks)
         if plan.rated is None and plan.catalogue is None:
             msg = "No metric here ranks anything. Add one such as 'ndcg@10' to compare models by."
             raise InvalidInputError(msg)
