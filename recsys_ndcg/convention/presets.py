@@ -227,7 +227,8 @@ PRESETS: dict[str, Preset] = {
         {"gain": "binary", "ties": "input", "discount": "log2_max", "short_list": "n",
          "recall_over": "capped", "ap_over": "capped", "undefined": 0.0, "missing_user": "skip"},
         caveat="a user whose score is undefined has 0, as in the table of its list_metrics(); "
-        "its ap fails for users without a relevant item",
+        "its ap fails for users without a relevant item, and divides by the length of a list that "
+        "is shorter than k and than the relevant items",
         k=None,
     ),
     "implicit": Preset(

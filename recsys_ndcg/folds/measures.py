@@ -196,7 +196,7 @@ class FoldPlan:
     split_items: bool = False
 
     @classmethod
-    def of(
+    def of(  # noqa: PLR0913 - the options of folds
         cls,
         measures: Any,
         threshold: float | None,

@@ -22,7 +22,7 @@ class UserCoverage(Metric):
     -----
     In [0, 1], no unit; higher is better; the mean is a share of the users who count
     (`Convention.mean_over`). Never undefined. RecTools calls it SufficientReco with k, and
-    CoveredUsers without: the name CoveredUsers@k has no cutoff here, as its k changes nothing there.
+    CoveredUsers without: that name has no cutoff here, as its k changes nothing there.
 
     References
     ----------
