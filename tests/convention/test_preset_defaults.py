@@ -157,7 +157,7 @@ def test_a_topic_without_judgements_does_not_stop_a_comparison() -> None:
         rn.compare(models, metrics="map", convention="trec_eval", progress=False)
 
 
-@pytest.mark.parametrize("name", [name for name, one in PRESETS.items() if one.k != 10])
+@pytest.mark.parametrize("name", PRESETS)
 def test_a_preset_says_what_it_brings(name: str) -> None:
     """In its sentence, which the command `presets` prints."""
     text = rn.Convention.presets()[name]
