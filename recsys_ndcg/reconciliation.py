@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
@@ -42,7 +42,7 @@ _CHOICES = {
 }
 _YOURS, _CHANGED = "(yours)", "(yours, changed)"
 _HEADINGS = {"difference": "minus yours", "gap": "minus reported"}
-_CUTOFFS = (10, None)  # of a name without its own
+_OTHER_CUTOFF = 9973  # that no metric has, so it shows which names have none of their own
 _MOST = 10  # rows that are shown for a reported number
 _LEAD = "The metric as each library computes it, and the choices that explain the differences."
 
@@ -108,24 +108,19 @@ def reconcile(  # noqa: PLR0913 - the parameters of evaluate
     known = Background.of(train, catalogue, features, base, groups, weights)
     plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention, background=known)
     lists = plan.add_background(read_lists(data, plan, columns))
-    return reconcile_lists(lists, plan, reported, find_without_cutoff(metrics, k))
+    return reconcile_lists(lists, plan, reported, find_open_names(metrics, k, plan))
 
 
-def find_without_cutoff(metrics: Metrics, k: Cutoffs) -> frozenset[str]:
-    """Return the metrics, at any cutoff tried here, whose cutoff the caller leaves open."""
-    if not (isinstance(k, str) and k == "default"):
-        return frozenset()
-    names = [set(Plan.of(metrics, k=[cutoff]).names) for cutoff in _CUTOFFS]
-    return frozenset(set.union(*names) - set.intersection(*names))
+def find_open_names(metrics: Metrics, k: Cutoffs, plan: Plan) -> set[str]:
+    """Return the metrics of a plan whose cutoff the caller leaves open."""
+    is_open = isinstance(k, str) and k == "default"
+    return {*plan.names} - {*Plan.of(metrics, k=_OTHER_CUTOFF).names} if is_open else set()
 
 
 def reconcile_lists(
-    lists: GroupedLists,
-    plan: Plan,
-    reported: float | None = None,
-    without_cutoff: Collection[str] = (),
+    lists: GroupedLists, plan: Plan, reported: float | None = None, open_names: Any = ()
 ) -> ReadableTable:
-    """Reconcile the metrics of a plan; presets have their own cutoffs for `without_cutoff`."""
+    """Reconcile the metrics of a plan; presets have their own cutoffs for `open_names`."""
     facts = plan.facts_of(lists)
     plan.resolve(facts, lists)  # faults of your own choices are errors, not notes
     if reported is not None and not is_number(reported):
@@ -134,9 +129,10 @@ def reconcile_lists(
     if reported is not None and len(plan.names) != 1:
         msg = f"reported must be for a single metric, not {', '.join(plan.names)}."
         raise InvalidInputError(msg)
-    numbers, conventions = Numbers(lists, facts), [one.convention for one in plan.measurements]
+    numbers = Numbers(lists, facts, open_names)
+    conventions = [one.convention for one in plan.measurements]
     cases = [
-        (one, preset, _list_changes(one, preset, without_cutoff))
+        (one, preset, _list_changes(numbers, one, preset))
         for one in plan.measurements
         for preset in _list_presets(one)
     ]
@@ -152,7 +148,7 @@ def reconcile_lists(
     rows = [_build_row(numbers, *case) for case in cases]
     if reported is not None:
         first = plan.measurements[0]
-        nearest = _find_nearest(numbers, first, reported, without_cutoff)
+        nearest = _find_nearest(numbers, first, reported)
         rows += [_build_row(numbers, first, None, changes) for changes in nearest]
     table = pd.DataFrame(rows)
     if reported is not None:
@@ -168,14 +164,12 @@ def _list_presets(mine: Measurement) -> list[str]:
     return [name for name, preset in PRESETS.items() if preset.metrics]
 
 
-def _list_changes(
-    mine: Measurement, preset: str, without_cutoff: Collection[str]
-) -> dict[str, Any]:
+def _list_changes(numbers: Numbers, mine: Measurement, preset: str) -> dict[str, Any]:
     """Return the changes of your choices that make a preset's, k first."""
     theirs = Convention.preset(preset, str(mine))
     # duplicates are already merged, and the top of the scale is a fact of the data
     kept, k = {"duplicates", "max_grade"}, PRESETS[preset].k
-    cutoff = {"k": k} if str(mine) in without_cutoff and k != mine.metric.k else {}
+    cutoff = {"k": k} if str(mine) in numbers.open_names and k != mine.metric.k else {}
     return cutoff | {
         one.name: getattr(theirs, one.name)
         for one in fields(Convention)
@@ -258,9 +252,7 @@ def _change(mine: Measurement, changes: Mapping[str, Any]) -> Measurement:
     return mine.with_choices(**choices)
 
 
-def _find_nearest(
-    numbers: Numbers, mine: Measurement, reported: float, without_cutoff: Collection[str]
-) -> list[dict[str, Any]]:
+def _find_nearest(numbers: Numbers, mine: Measurement, reported: float) -> list[dict[str, Any]]:
     """Return the changes of one or two choices that come closest to a number."""
     own = numbers.get_mean(mine, {}).value
     single: list[dict[str, Any]] = [
@@ -271,8 +263,8 @@ def _find_nearest(
         for value in values
         if value not in ("raise", getattr(mine.convention, name))
     ]
-    if str(mine) in without_cutoff:
-        single += [{"k": k} for k in _CUTOFFS if k != mine.metric.k]
+    if str(mine) in numbers.open_names:
+        single += [{"k": k} for k in (10, None) if k != mine.metric.k]
     numbers.measure((mine, one) for one in single)
     moving = [one for one in single if numbers.get_mean(mine, one).value != own]
     numbers.measure((mine, one | other) for one in moving for other in single)
@@ -309,10 +301,13 @@ class Numbers:
         The lists to measure.
     facts : Facts
         Their summary.
+    open_names : set of str
+        The metrics whose cutoff is a choice, too.
     """
 
     lists: GroupedLists
     facts: Facts
+    open_names: Any = ()
     known: dict[Measurement, Number] = field(default_factory=dict)
 
     def get_mean(self, mine: Measurement, changes: Mapping[str, Any]) -> Number:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -35,7 +35,6 @@ from recsys_ndcg.significance import CORRECTIONS, TESTS
 if TYPE_CHECKING:
     from recsys_ndcg.comparison import Gate
     from recsys_ndcg.metrics import Metric
-    from recsys_ndcg.scoring import Cutoffs
 
 _USERS = "all: every model must have the same users; common: compare those that all have."
 _USERS_OF_BOTH = "For --fail-if-worse. all: both have the same users; common: test the common ones."
@@ -75,7 +74,7 @@ class Limit(NamedTuple):
         return Gate(passed=not bad, reason=reason)
 
 
-def _parse_limit(option: str, text: str, k: Cutoffs, preset: str | None) -> Limit:
+def _parse_limit(option: str, text: str, k: Sequence[int | None]) -> Limit:
     name, equals, number = text.rpartition("=")
     try:
         value = float(number)
@@ -84,7 +83,7 @@ def _parse_limit(option: str, text: str, k: Cutoffs, preset: str | None) -> Limi
     if not (equals and name.strip() and is_number(value)):
         msg = f"{option}: {text!r} is not of the form METRIC=NUMBER, such as ndcg@10=0.8."
         raise InvalidInputError(msg)
-    metric = parse_metric(name, option, k, preset)
+    metric = parse_metric(name, option, k)
     side = "--fail-under" if metric.greater_is_better else "--fail-above"
     if option != side:
         better = "higher" if metric.greater_is_better else "lower"
@@ -122,7 +121,7 @@ class GateOptions:
     )
 
     def parse(
-        self, margin: float | None, k: Cutoffs, preset: str | None
+        self, margin: float | None, k: Sequence[int | None]
     ) -> tuple[list[Limit], list[Metric]]:
         """Return the limits of means, and the metric of --fail-if-worse if it is given.
 
@@ -133,9 +132,7 @@ class GateOptions:
         """
         given = {"--fail-under": self.fail_under, "--fail-above": self.fail_above}
         limits = [
-            _parse_limit(one, text, k, preset)
-            for one, texts in given.items()
-            for text in texts or []
+            _parse_limit(one, text, k) for one, texts in given.items() for text in texts or []
         ]
         late = [one for one in list_changed_options(self) if not one.startswith("--fail")]
         if self.fail_if_worse is None and late:
@@ -148,7 +145,7 @@ class GateOptions:
             )
             raise InvalidInputError(msg)
         gate = self.gate_metric
-        return limits, [] if gate is None else [parse_metric(gate, "--gate-metric", k, preset)]
+        return limits, [] if gate is None else [parse_metric(gate, "--gate-metric", k)]
 
 
 @dataclass(frozen=True)
@@ -290,12 +287,11 @@ def compare(  # noqa: PLR0913 - one parameter per option
     recsys-ndcg compare svd.csv knn.csv --html page.html
     """
     from recsys_ndcg.comparison import compare as comparison_of
-    from recsys_ndcg.scoring import complete_options
 
-    ks, names = metric_options.ks, metric_options.names
+    ks, names = metric_options.read_cutoffs(convention.preset), metric_options.names
     kinds = tables.kinds(output.form, segments=statistics.by is not None)
     files, other = models.files(gate.fail_if_worse)
-    limits, worse = gate.parse(statistics.margin, ks, convention.preset)
+    limits, worse = gate.parse(statistics.margin, ks)
     statistics.check(files)
     models.check(files, convention, models.source, text_format)
     page.check(files, save=tables.save)
@@ -304,7 +300,6 @@ def compare(  # noqa: PLR0913 - one parameter per option
     progress = not output.quiet
     reports = models.source.evaluate_each(files, text_format, plan, gated, progress=progress)
     how = asdict(statistics) | {"baseline": statistics.baseline or other, "progress": progress}
-    ks, _ = complete_options(ks, None, convention.preset)
     comparison = comparison_of(reports, metrics=names and [*names, *gated], k=ks, **how)
     if tables.save is not None:
         comparison.save(tables.save)
@@ -357,7 +352,7 @@ def across(
     files = name_models([parse_entry(one) for one in comparisons])
     check_files_exist(*files.values())
     page.check(files)
-    name = None if metric is None else parse_metric(metric, "--metric")
+    name = None if metric is None else parse_metric(metric, "--metric", [10])
     found = across_of(files, metric=name, alpha=alpha)
     if not page.write(found):
         values = found.to_dict() if output.form == "json" else found.to_frame()

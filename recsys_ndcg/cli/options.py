@@ -165,15 +165,15 @@ class MetricOptions:
         metavar="METRIC[,METRIC...]",
     )
 
-    @property
-    def ks(self) -> Cutoffs:
-        """The cutoffs."""
+    def read_cutoffs(self, preset: str | None) -> list[int | None]:
+        """Return the cutoffs, by default those of a preset."""
+        from recsys_ndcg.scoring import complete_options
+
         if not self.k:
-            return "default"
+            return complete_options("default", None, preset)[0]
         text = ",".join(self.k)
         try:
-            parts = [part.strip().lower() for part in text.split(",")]
-            return [None if part == "none" else int(part) for part in parts]
+            return [None if part.strip() == "none" else int(part) for part in text.split(",")]
         except ValueError:
             msg = f"-k must be whole numbers or none, such as 10 or 5,10, not {text!r}."
             raise InvalidInputError(msg) from None
@@ -268,10 +268,8 @@ def parse_metric_names(texts: Sequence[str]) -> list[str]:
     return [_import_metric(name.strip()) for name in names if name.strip()]
 
 
-def parse_metric(
-    text: str, option: str, k: Cutoffs = "default", preset: str | None = None
-) -> Metric:
-    """Parse the name of one metric, whose cutoff is `k` or the preset's if it has none.
+def parse_metric(text: str, option: str, k: Sequence[int | None]) -> Metric:
+    """Parse the name of one metric.
 
     Raises
     ------
@@ -279,10 +277,8 @@ def parse_metric(
         The text names no metric, or several.
     """
     from recsys_ndcg.metrics import parse_metrics
-    from recsys_ndcg.scoring import complete_options
 
-    ks, _ = complete_options(k, None, preset)
-    found = [one for name in parse_metric_names([text]) for one in parse_metrics(name, ks)]
+    found = [one for name in parse_metric_names([text]) for one in parse_metrics(name, k)]
     if len(found) != 1:
         names = f": {', '.join(map(str, found))}" if found else ""
         msg = f"{option} {text}: that is {len(found)} metrics{names}. Name one, such as ndcg@10."

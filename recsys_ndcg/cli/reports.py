@@ -65,7 +65,7 @@ def report(  # noqa: PLR0913 - one parameter per option
     late = (scale, text_format, convention, metric_options)
     found = source.load_saved([Report, Comparison], *late, allowed=", --html and --format")
     if found is None:
-        plan = convention.plan(metric_options.names, metric_options.ks)
+        plan = convention.plan(metric_options.names, metric_options.read_cutoffs(convention.preset))
         found = source.evaluate(text_format, plan, scale, progress=not output.quiet)
     if page.write(found):
         return
@@ -122,7 +122,8 @@ def leaderboard(  # noqa: PLR0913 - one parameter per option
         return
     from recsys_ndcg.report import Report
 
-    asked = str(parse_metric(metric or "ndcg", "--metric", preset=convention.preset))
+    ks = MetricOptions().read_cutoffs(convention.preset)
+    asked = str(parse_metric(metric or "ndcg", "--metric", ks))
     report = source.load_saved([Report], convention, text_format, allowed=", --metric and --format")
     if report is None:
         report, metric = source.evaluate(text_format, convention.plan([asked], None)), asked

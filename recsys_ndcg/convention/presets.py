@@ -144,8 +144,7 @@ PRESETS: dict[str, Preset] = {
     "trec_eval": Preset(
         "trec_eval 9.0.8", "ndcg precision recall ap rr hit rprecision", _TREC,
         caveat="without its option -c; with -c, add missing_user='zero'; single precision (version "
-        "10 has double); trec_eval truncates fractional grades",
-        **_FROM_1,
+        "10 has double); trec_eval truncates fractional grades", **_FROM_1,
     ),
     "pytrec_eval": Preset(
         "pytrec_eval-terrier 0.5.11", "ndcg precision recall ap rr hit rprecision f1", _TREC,
@@ -193,8 +192,7 @@ PRESETS: dict[str, Preset] = {
          "undefined": 0.0},
         {name: {"ties": "input"} for name in ("precision", "recall", "ap", "rr", "hit")},
         caveat="values in single precision; ties have no stable order, except in ndcg; items "
-        "scored 0 or less count as irrelevant in precision, recall, ap and rr",
-        k=None,
+        "scored 0 or less count as irrelevant in precision, recall, ap and rr", k=None,
     ),
     "tensorflow_ranking": Preset(
         "TF-Ranking 0.5.5", f"{_BINARY} dcg",
@@ -228,8 +226,7 @@ PRESETS: dict[str, Preset] = {
          "recall_over": "capped", "ap_over": "capped", "undefined": 0.0, "missing_user": "skip"},
         caveat="a user whose score is undefined has 0, as in the table of its list_metrics(); "
         "its ap fails for users without a relevant item, and divides by the length of a list that "
-        "is shorter than k and than the relevant items",
-        k=None,
+        "is shorter than k and than the relevant items", k=None,
     ),
     "implicit": Preset(
         "implicit 0.7.3", "ndcg ap", {**_RELEVANT, "recall_over": "capped", "ap_over": "capped"},
@@ -256,8 +253,7 @@ PRESETS: dict[str, Preset] = {
     "cornac": Preset(
         "Cornac 3.0.1", "ndcg precision recall f1 hit rr", {**_RELEVANT, "missing_user": "skip"},
         caveat="its rr fails for users without a hit; "
-        "its models give default estimates to users without a list",
-        k=None,
+        "its models give default estimates to users without a list", k=None,
     ),
     "evidently": Preset(
         "evidently 0.7.23", "ndcg precision recall hit rr",
@@ -274,8 +270,7 @@ PRESETS: dict[str, Preset] = {
         {"gain": "binary", "ties": "input", "undefined": 0.0, "missing_user": "skip"},
         {"ap@": {"ap_over": "capped"}},
         caveat="its RankingMetrics; a user without a relevant item has 0; ap@k is its "
-        "meanAveragePrecisionAt()",
-        k=None,
+        "meanAveragePrecisionAt()", k=None,
     ),
     "mlflow": Preset(
         "MLflow 3.17.2", "ndcg precision recall",
@@ -297,8 +292,7 @@ PRESETS: dict[str, Preset] = {
         {"precision": _SKIP, "ap": _SKIP},
         not_reproduced={"ndcg": _LONG_IDEAL},
         caveat="ties have no stable order; a user without a list has 0 in recall, elsewhere no "
-        "score",
-        k=None,
+        "score", k=None,
     ),
     "torchrec": Preset(
         "torchrec 1.8.0", "ndcg",

@@ -215,11 +215,10 @@ class FoldPlan:
             leaves out.
         """
         parsed, (ks, _) = parse_measures(measures), complete_options(k, threshold, convention)
-        uncut = [m.metric for m in parsed if m.metric and m.metric.k is None]
-        uncut = [one for one in uncut if one.cutoff == "usual" and None not in ks]
-        if uncut:
-            msg = f"{uncut[0]} needs a cutoff here. Write '{uncut[0]}@10', for example."
-            raise InvalidInputError(msg)
+        for one in [] if None in ks else parsed:
+            if one.metric and one.metric.k is None and one.metric.cutoff == "usual":
+                msg = f"{one.metric} needs a cutoff here. Write '{one.metric}@10', for example."
+                raise InvalidInputError(msg)
         rated, catalogue = (
             Plan.of(some, k=None, threshold=threshold, convention=convention).with_tie_tolerance()
             if some
