@@ -201,7 +201,7 @@ def presets(*, form: str = _FORMAT) -> None:
             "preset": name,
             "as computed by": one.library,
             "metrics": one.metrics.replace(" ", ", "),
-            "note": one.caveat,
+            "note": one.remarks,
         }
         for name, one in PRESETS.items()
     ]

@@ -56,17 +56,18 @@ class Preset:
         """Return a sentence about what the preset reproduces."""
         metrics = ", ".join([*self.metrics.split(), *self.beyond])
         notes = [self.format_note(name) for name in self.not_reproduced]
-        whole = [f"{self.library}: {metrics}", self.format_defaults(), self.caveat, *notes]
-        return "; ".join(filter(None, whole))
+        return "; ".join(filter(None, [f"{self.library}: {metrics}", self.remarks, *notes]))
 
-    def format_defaults(self) -> str:
-        """Return what the preset does if no cutoff or threshold is given; "" for our defaults."""
+    @property
+    def remarks(self) -> str:
+        """The defaults that it brings, and when the library's own number differs."""
         cut = "no cutoff" if self.k is None else f"the cutoff {self.k}"
-        texts = {
+        defaults = {
             f"names without @k have {cut}": self.k != Preset.k,
             f"items are relevant from grade {self.threshold or 0:g} on": self.threshold,
+            self.caveat: self.caveat,
         }
-        return "; ".join(text for text, is_shown in texts.items() if is_shown)
+        return "; ".join(text for text, is_shown in defaults.items() if is_shown)
 
     def has(self, metric: str) -> bool:
         """Return whether the preset reproduces a metric."""

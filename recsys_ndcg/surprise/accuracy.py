@@ -74,7 +74,7 @@ def ndcg(
 
 def _compute(name: str, predictions: Any, k: Any, verbose: bool, **choices: Any) -> float:  # noqa: FBT001
     if isinstance(k, str) and k == "default":
-        [k], _ = complete_options(k, None, choices["convention"])
+        [k], _ = complete_options("default", None, choices["convention"])
     plan = Plan.of(METRICS[name](k), **choices).with_tie_tolerance()
     report = evaluate_in_memory(build_rated_lists(predictions, plan.duplicates), plan)
     value = float(report.mean.iloc[0])
