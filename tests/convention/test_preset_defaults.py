@@ -14,7 +14,7 @@ import pytest
 import recsys_ndcg as rn
 from recsys_ndcg.convention import PRESETS
 from recsys_ndcg.integrations.group_scorer import GroupScorer
-from tests.commands import error_of, json_of
+from tests.commands import error_of, json_of, run
 from tests.errors import rejects
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
@@ -80,6 +80,10 @@ def test_default_metrics_have_the_librarys_cutoff_too() -> None:
     assert rn.evaluate(ROWS, convention="ranx").metrics == ["ndcg", "precision", "recall"]
     assert rn.evaluate(ROWS, convention="xgboost").metrics == ["ndcg@32"]
     assert rn.evaluate(ROWS, convention="rectools", threshold=1).metrics[0] == "ndcg@10"
+    names = ["map", "ap@10"]
+    models = {"a": ROWS, "b": [(user, item, -n, true) for user, item, n, true in ROWS]}
+    found = rn.compare(models, metrics=names, convention="trec_eval", progress=False)
+    assert found.metrics == ["ap", "ap@10"]
     with rejects("know which items are relevant"):
         rn.evaluate(ROWS, metrics="map", convention="recbole")
 
@@ -124,6 +128,13 @@ def test_none_is_a_cutoff_of_the_command_line(tmp_path: Path) -> None:
     assert _list_metrics(path, *words, "--fail-under", f"map={AP - 0.001}") == ["ap"]
     assert [*json_of("compare", path, other, *words)["signatures"]] == ["ap"]
     assert _list_metrics(path, *words, "-k", "none,10") == ["ap", "ap@10"]
+    both = ["--metrics", "map,ap@10", "--preset", "trec_eval"]
+    assert [*json_of("compare", path, other, *both)["signatures"]] == ["ap", "ap@10"]
+    assert run("leaderboard", path, *words).stdout.startswith("ap by score")
+    own = run(
+        "reconcile", path, "--metric", "map", "--threshold", "1", "--reported", "0.077"
+    ).stdout
+    assert "k=none +0.0774 (100%)" in own
     assert "whole numbers or none" in error_of("evaluate", path, "-k", "no")
 
 
@@ -138,6 +149,9 @@ def test_reconcile_gives_each_preset_its_own_cutoff() -> None:
     changed = table[table["preset"].isna()].iloc[0]
     assert changed["gap"] == pytest.approx(0, abs=1e-4)
     assert changed["causes"].keys() == {"k"}
+    table = rn.reconcile(ROWS, "map", threshold=1, convention="xgboost").set_index("preset")
+    assert table.loc["xgboost", "causes"] == {}
+    assert table.loc["rectools", "causes"] == {"k": pytest.approx(-AP)}
     for options in ({"metrics": "ap@10"}, {"metrics": "ap", "k": 10}):
         table = rn.reconcile(ROWS, threshold=1, **options).set_index("preset")
         assert table.loc["trec_eval", "value"] == 0
