@@ -139,7 +139,7 @@ class ConventionOptions:
         plan = Plan.of(metrics, **under)
         if gated:
             needed = any(one.needs_threshold for one in gated)
-            every = Plan.of([*plan.names, *map(str, gated)], **{**under, "k": None})
+            every = Plan.of([*plan.names, *map(str, gated)], **under)
             plan = replace(every, is_default=plan.is_default and not needed)
         return plan.with_choices(**{key: parse_choice(key, text) for key, text in given.items()})
 
