@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
@@ -106,21 +106,26 @@ def reconcile(  # noqa: PLR0913 - the parameters of evaluate
     lenskit   0.75        0.65  short_list=n +0.6500 (100%)
     """
     known = Background.of(train, catalogue, features, base, groups, weights)
+    if isinstance(metrics, Iterator):  # read twice below
+        metrics = [*metrics]
     plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention, background=known)
     lists = plan.add_background(read_lists(data, plan, columns))
-    return reconcile_lists(lists, plan, reported, find_open_names(metrics, k, plan))
-
-
-def find_open_names(metrics: Metrics, k: Cutoffs, plan: Plan) -> set[str]:
-    """Return the metrics of a plan whose cutoff the caller leaves open."""
     is_open = isinstance(k, str) and k == "default"
-    return {*plan.names} - {*Plan.of(metrics, k=_OTHER_CUTOFF).names} if is_open else set()
+    return reconcile_lists(lists, plan, reported, metrics if is_open else plan.metrics)
 
 
 def reconcile_lists(
-    lists: GroupedLists, plan: Plan, reported: float | None = None, open_names: Any = ()
+    lists: GroupedLists, plan: Plan, reported: float | None, requested: Metrics
 ) -> ReadableTable:
-    """Reconcile the metrics of a plan; presets have their own cutoffs for `open_names`."""
+    """Reconcile the metrics of a plan.
+
+    Parameters
+    ----------
+    lists, plan, reported
+        As in `reconcile`.
+    requested : metrics
+        The metrics as the caller wrote them: a preset has its own cutoff for names without one.
+    """
     facts = plan.facts_of(lists)
     plan.resolve(facts, lists)  # faults of your own choices are errors, not notes
     if reported is not None and not is_number(reported):
@@ -129,6 +134,7 @@ def reconcile_lists(
     if reported is not None and len(plan.names) != 1:
         msg = f"reported must be for a single metric, not {', '.join(plan.names)}."
         raise InvalidInputError(msg)
+    open_names = {*plan.names} - {*Plan.of(requested, k=_OTHER_CUTOFF).names}
     numbers = Numbers(lists, facts, open_names)
     conventions = [one.convention for one in plan.measurements]
     cases = [
@@ -307,7 +313,7 @@ class Numbers:
 
     lists: GroupedLists
     facts: Facts
-    open_names: Any = ()
+    open_names: set[str]
     known: dict[Measurement, Number] = field(default_factory=dict)
 
     def get_mean(self, mine: Measurement, changes: Mapping[str, Any]) -> Number:

@@ -175,14 +175,14 @@ def reconcile(  # noqa: PLR0913 - one parameter per option
     recsys-ndcg reconcile p.parquet --metric ndcg@10 --reported 0.591
     """
     from recsys_ndcg.evaluation import read_lists
-    from recsys_ndcg.reconciliation import build_one_table, find_open_names, reconcile_lists
+    from recsys_ndcg.reconciliation import build_one_table, reconcile_lists
 
     names = parse_metric_names(metric)
     plan = items.add_to(convention.plan(names, "default"))
     lists = read_lists(source.data(), plan, **text_format.to_keywords(), n_items=source.n_items)
     lists = plan.add_background(lists)
     with err.status("Computing the metric as each library does"):
-        table = reconcile_lists(lists, plan, reported, find_open_names(names, "default", plan))
+        table = reconcile_lists(lists, plan, reported, names)
     document = table.build_document() if output.form == "text" else build_one_table(table)
     values = table.drop(columns="causes")
     output.show(document, values, tables_only=True)

@@ -167,10 +167,10 @@ class MetricOptions:
 
     def read_cutoffs(self, preset: str | None) -> list[int | None]:
         """Return the cutoffs, by default those of a preset."""
-        from recsys_ndcg.scoring import complete_options
+        from recsys_ndcg.scoring import Plan
 
         if not self.k:
-            return complete_options("default", None, preset)[0]
+            return Plan.complete_options("default", None, preset)[0]
         text = ",".join(self.k)
         try:
             return [None if part.strip() == "none" else int(part) for part in text.split(",")]

@@ -11,7 +11,7 @@ from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, UnknownMetricError, check_choice, quote, suggest
 from recsys_ndcg.folds.fitting import Measure, fcp, mae, mse, rmse
 from recsys_ndcg.metrics import METRICS, Metric, parse_metrics
-from recsys_ndcg.scoring import Cutoffs, Plan, complete_options
+from recsys_ndcg.scoring import Cutoffs, Plan
 
 _PROTOCOLS = ("rated", "catalogue")
 
@@ -214,7 +214,7 @@ class FoldPlan:
             As `parse_measures`; or the catalogue is to be measured for training ratings, which it
             leaves out.
         """
-        parsed, (ks, _) = parse_measures(measures), complete_options(k, threshold, convention)
+        parsed, (ks, _) = parse_measures(measures), Plan.complete_options(k, threshold, convention)
         for one in [] if None in ks else parsed:
             if one.metric and one.metric.k is None and one.metric.cutoff == "usual":
                 msg = f"{one.metric} needs a cutoff here. Write '{one.metric}@10', for example."
@@ -269,7 +269,7 @@ class FoldPlan:
         unknown = [one for one in protocols if one not in _PROTOCOLS]
         if unknown:
             check_choice("protocol", unknown[0], [*_PROTOCOLS, "both"])
-        ks, threshold = complete_options(k, threshold, convention)
+        ks, threshold = Plan.complete_options(k, threshold, convention)
         if metrics is None:
             metrics = ["ndcg", *([] if threshold is None else ["precision", "recall"])]
         single = isinstance(metrics, str | Metric) or not isinstance(metrics, Iterable)

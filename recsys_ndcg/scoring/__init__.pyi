@@ -4,7 +4,6 @@ from recsys_ndcg.scoring.measurement import Measurement as Measurement
 from recsys_ndcg.scoring.plan import Cutoffs as Cutoffs
 from recsys_ndcg.scoring.plan import Metrics as Metrics
 from recsys_ndcg.scoring.plan import Plan as Plan
-from recsys_ndcg.scoring.plan import complete_options as complete_options
 from recsys_ndcg.scoring.plan import find_metric_name as find_metric_name
 from recsys_ndcg.scoring.scores import ListCounts as ListCounts
 from recsys_ndcg.scoring.scores import Scores as Scores

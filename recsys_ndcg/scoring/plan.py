@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from recsys_ndcg.background import Background
-from recsys_ndcg.convention import PRESETS, Convention, Preset
+from recsys_ndcg.convention import PRESETS, Convention
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, as_float, is_number, quote
 from recsys_ndcg.lists import Facts, Grades, GroupedLists, Lists, add_background, prepare_lists
 from recsys_ndcg.metrics import Metric, check_name_is_free, parse_metrics
@@ -77,7 +77,7 @@ class Plan:
         UnknownMetricError, InvalidInputError
             A metric, a cutoff, the threshold or the convention cannot be read.
         """
-        ks, threshold = complete_options(k, threshold, convention)
+        ks, threshold = cls.complete_options(k, threshold, convention)
         if threshold is not None:
             if not is_number(threshold):
                 msg = f"threshold must be a finite number, not {quote(threshold)}."
@@ -95,6 +95,30 @@ class Plan:
             for metric, n in zip(requested, find_least_lengths(requested), strict=True)
         )
         return cls(measurements, is_default=metrics is None, background=background)
+
+    @staticmethod
+    def complete_options(
+        k: Cutoffs, threshold: float | None, convention: Convention | str | None
+    ) -> tuple[list[int | None], float | None]:
+        """Return the cutoffs and the threshold; a preset has its own for those that are not given.
+
+        Examples
+        --------
+        >>> Plan.complete_options("default", None, "trec_eval")
+        ([None], 1.0)
+        >>> Plan.complete_options(5, 2.0, "trec_eval")
+        ([5], 2.0)
+        """
+        valid = Convention.validate(convention)
+        name = valid if isinstance(valid, str) else valid.preset_of and valid.preset_of[0]
+        preset = PRESETS.get(name or "")
+        if isinstance(k, str) and k == "default":
+            k = preset.k if preset else 10
+        several = (
+            hasattr(k, "__iter__") and getattr(k, "ndim", 1) and not isinstance(k, str | bytes)
+        )
+        ks: list[Any] = list(k) if several else [k]  # type: ignore[arg-type]
+        return ks, preset.threshold if preset and threshold is None else threshold
 
     @property
     def names(self) -> list[str]:
@@ -384,26 +408,6 @@ def _find_threshold_readers(one: Measurement) -> list[str]:
         "mean_over='relevant'": one.convention.mean_over == "relevant",
     }
     return [name for name, needs_threshold in readers.items() if needs_threshold]
-
-
-def complete_options(
-    k: Cutoffs, threshold: float | None, convention: Convention | str | None
-) -> tuple[list[int | None], float | None]:
-    """Return the cutoffs and the threshold; a preset has its own for those that are not given.
-
-    Examples
-    --------
-    >>> complete_options("default", None, "trec_eval"), complete_options(5, 2, "trec_eval")
-    (([None], 1.0), ([5], 2))
-    """
-    valid = Convention.validate(convention)
-    name = valid if isinstance(valid, str) else valid.preset_of and valid.preset_of[0]
-    preset = PRESETS.get(name or "", Preset)
-    if isinstance(k, str) and k == "default":
-        k = preset.k
-    is_one = isinstance(k, str | bytes) or not hasattr(k, "__iter__") or getattr(k, "ndim", 1) == 0
-    ks: list[Any] = [k] if is_one else list(k)  # type: ignore[arg-type]
-    return ks, preset.threshold if threshold is None else threshold
 
 
 def read_metrics(

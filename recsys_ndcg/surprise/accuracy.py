@@ -16,7 +16,7 @@ from recsys_ndcg.convention import Convention
 from recsys_ndcg.evaluation import evaluate_in_memory
 from recsys_ndcg.folds import build_rated_lists
 from recsys_ndcg.metrics import METRICS
-from recsys_ndcg.scoring import Plan, complete_options
+from recsys_ndcg.scoring import Plan
 from recsys_ndcg.surprise.library import add_missing_names, print_line
 
 P = ParamSpec("P")
@@ -74,7 +74,7 @@ def ndcg(
 
 def _compute(name: str, predictions: Any, k: Any, verbose: bool, **choices: Any) -> float:  # noqa: FBT001
     if isinstance(k, str) and k == "default":
-        [k], _ = complete_options("default", None, choices["convention"])
+        [k], _ = Plan.complete_options("default", None, choices["convention"])
     plan = Plan.of(METRICS[name](k), **choices).with_tie_tolerance()
     report = evaluate_in_memory(build_rated_lists(predictions, plan.duplicates), plan)
     value = float(report.mean.iloc[0])

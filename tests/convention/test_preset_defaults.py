@@ -149,7 +149,7 @@ def test_reconcile_gives_each_preset_its_own_cutoff() -> None:
     changed = table[table["preset"].isna()].iloc[0]
     assert changed["gap"] == pytest.approx(0, abs=1e-4)
     assert changed["causes"].keys() == {"k"}
-    table = rn.reconcile(ROWS, "map", threshold=1, convention="xgboost").set_index("preset")
+    table = rn.reconcile(ROWS, iter(["map"]), threshold=1, convention="xgboost").set_index("preset")
     assert table.loc["xgboost", "causes"] == {}
     assert table.loc["rectools", "causes"] == {"k": pytest.approx(-AP)}
     for options in ({"metrics": "ap@10"}, {"metrics": "ap", "k": 10}):
