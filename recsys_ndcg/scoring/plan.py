@@ -114,10 +114,8 @@ class Plan:
         preset = PRESETS.get(name or "")
         if isinstance(k, str) and k == "default":
             k = preset.k if preset else 10
-        several = (
-            hasattr(k, "__iter__") and getattr(k, "ndim", 1) and not isinstance(k, str | bytes)
-        )
-        ks: list[Any] = list(k) if several else [k]  # type: ignore[arg-type]
+        is_one = isinstance(k, str | bytes) or getattr(k, "ndim", 1) == 0
+        ks: list[Any] = [k] if is_one or not isinstance(k, Iterable) else list(k)
         return ks, preset.threshold if preset and threshold is None else threshold
 
     @property
