@@ -34,7 +34,7 @@ def evaluate(  # noqa: PLR0913 - the contract
     data: Any,
     *more: Never,
     metrics: Metrics = None,
-    k: Cutoffs = 10,
+    k: Cutoffs = "default",
     threshold: float | None = None,
     convention: Convention | str | None = None,
     columns: Mapping[str, str] | None = None,
@@ -67,10 +67,12 @@ def evaluate(  # noqa: PLR0913 - the contract
         ``"ndcg@10"``, ``"precision@5"``, ``"rr"`` …; a name without ``@k`` is computed at each `k`.
         By default ndcg, precision and recall; only ndcg if relevance is not defined.
     k : int or several, optional
-        The cutoffs of names without their own; None means no cutoff.
+        The cutoffs of names without their own; None means no cutoff. By default 10, or the cutoff
+        of the library in `convention`: none in trec_eval, for example.
     threshold : float, optional
         True values at or above this are relevant. Metrics that count relevant items, such as
-        precision and recall, need it unless every true value is 0 or 1: then 1 is relevant.
+        precision and recall, need it unless every true value is 0 or 1: then 1 is relevant. Some
+        libraries in `convention` have one, 1 in trec_eval, for example.
     convention : Convention or str, optional
         All other choices that change a number; or a library's name, ``"catboost"``: each metric
         as that library computes it.

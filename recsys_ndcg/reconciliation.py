@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from itertools import accumulate
 from operator import or_
@@ -42,6 +42,7 @@ _CHOICES = {
 }
 _YOURS, _CHANGED = "(yours)", "(yours, changed)"
 _HEADINGS = {"difference": "minus yours", "gap": "minus reported"}
+_OTHER_CUTOFF = 9973  # that no metric has, so it shows which names have none of their own
 _MOST = 10  # rows that are shown for a reported number
 _LEAD = "The metric as each library computes it, and the choices that explain the differences."
 
@@ -50,7 +51,7 @@ def reconcile(  # noqa: PLR0913 - the parameters of evaluate
     data: Any,
     metrics: Metrics = None,
     *,
-    k: Cutoffs = 10,
+    k: Cutoffs = "default",
     threshold: float | None = None,
     convention: Convention | str | None = None,
     columns: Mapping[str, str] | None = None,
@@ -67,7 +68,8 @@ def reconcile(  # noqa: PLR0913 - the parameters of evaluate
     Parameters
     ----------
     data, metrics, k, threshold, convention, columns
-        As in `evaluate`; the presets are compared with your convention.
+        As in `evaluate`; the presets are compared with your convention. If you give no cutoff, a
+        preset has its own, and a change of it is called ``k``.
     train, catalogue, features, base, groups, weights
         As in `evaluate`.
     reported : float, optional
@@ -104,15 +106,26 @@ def reconcile(  # noqa: PLR0913 - the parameters of evaluate
     lenskit   0.75        0.65  short_list=n +0.6500 (100%)
     """
     known = Background.of(train, catalogue, features, base, groups, weights)
+    if isinstance(metrics, Iterator):  # read twice below
+        metrics = [*metrics]
     plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention, background=known)
     lists = plan.add_background(read_lists(data, plan, columns))
-    return reconcile_lists(lists, plan, reported)
+    is_open = isinstance(k, str) and k == "default"
+    return reconcile_lists(lists, plan, reported, metrics if is_open else plan.metrics)
 
 
 def reconcile_lists(
-    lists: GroupedLists, plan: Plan, reported: float | None = None
+    lists: GroupedLists, plan: Plan, reported: float | None, requested: Metrics
 ) -> ReadableTable:
-    """Reconcile the metrics of a plan."""
+    """Reconcile the metrics of a plan.
+
+    Parameters
+    ----------
+    lists, plan, reported
+        As in `reconcile`.
+    requested : metrics
+        The metrics as the caller wrote them: a preset has its own cutoff for names without one.
+    """
     facts = plan.facts_of(lists)
     plan.resolve(facts, lists)  # faults of your own choices are errors, not notes
     if reported is not None and not is_number(reported):
@@ -121,9 +134,11 @@ def reconcile_lists(
     if reported is not None and len(plan.names) != 1:
         msg = f"reported must be for a single metric, not {', '.join(plan.names)}."
         raise InvalidInputError(msg)
-    numbers, conventions = Numbers(lists, facts), [one.convention for one in plan.measurements]
+    open_names = {*plan.names} - {*Plan.of(requested, k=_OTHER_CUTOFF).names}
+    numbers = Numbers(lists, facts, open_names)
+    conventions = [one.convention for one in plan.measurements]
     cases = [
-        (one, preset, _list_changes(one, preset))
+        (one, preset, _list_changes(numbers, one, preset))
         for one in plan.measurements
         for preset in _list_presets(one)
     ]
@@ -155,12 +170,13 @@ def _list_presets(mine: Measurement) -> list[str]:
     return [name for name, preset in PRESETS.items() if preset.metrics]
 
 
-def _list_changes(mine: Measurement, preset: str) -> dict[str, Any]:
-    """Return the changes of your choices that make a preset's."""
+def _list_changes(numbers: Numbers, mine: Measurement, preset: str) -> dict[str, Any]:
+    """Return the changes of your choices that make a preset's, k first."""
     theirs = Convention.preset(preset, str(mine))
     # duplicates are already merged, and the top of the scale is a fact of the data
-    kept = {"duplicates", "max_grade"}
-    return {
+    kept, k = {"duplicates", "max_grade"}, PRESETS[preset].k
+    cutoff = {"k": k} if str(mine) in numbers.open_names and k != mine.metric.k else {}
+    return cutoff | {
         one.name: getattr(theirs, one.name)
         for one in fields(Convention)
         if one.name not in kept
@@ -233,6 +249,15 @@ def _find_causes(
     return causes
 
 
+def _change(mine: Measurement, changes: Mapping[str, Any]) -> Measurement:
+    """Return a measurement with other choices, of which k is the metric's."""
+    choices = dict(changes)
+    if "k" in choices:
+        k = choices.pop("k")
+        mine = replace(mine, metric=replace(mine.metric, k=k), short_below=k or 0)
+    return mine.with_choices(**choices)
+
+
 def _find_nearest(numbers: Numbers, mine: Measurement, reported: float) -> list[dict[str, Any]]:
     """Return the changes of one or two choices that come closest to a number."""
     own = numbers.get_mean(mine, {}).value
@@ -244,6 +269,8 @@ def _find_nearest(numbers: Numbers, mine: Measurement, reported: float) -> list[
         for value in values
         if value not in ("raise", getattr(mine.convention, name))
     ]
+    if str(mine) in numbers.open_names:
+        single += [{"k": k} for k in (10, None) if k != mine.metric.k]
     numbers.measure((mine, one) for one in single)
     moving = [one for one in single if numbers.get_mean(mine, one).value != own]
     numbers.measure((mine, one | other) for one in moving for other in single)
@@ -280,16 +307,19 @@ class Numbers:
         The lists to measure.
     facts : Facts
         Their summary.
+    open_names : set of str
+        The metrics whose cutoff is a choice, too.
     """
 
     lists: GroupedLists
     facts: Facts
+    open_names: set[str]
     known: dict[Measurement, Number] = field(default_factory=dict)
 
     def get_mean(self, mine: Measurement, changes: Mapping[str, Any]) -> Number:
         """Return the mean after some changes of your choices."""
         try:
-            one = mine.with_choices(**changes)
+            one = _change(mine, changes)
         except InvalidInputError as error:
             return Number(np.nan, reason=str(error))
         if one not in self.known:
@@ -301,7 +331,7 @@ class Numbers:
         new: dict[Measurement, Measurement] = {}
         for mine, changes in wanted:
             with suppress(InvalidInputError):  # `get_mean` returns its reason
-                one = mine.with_choices(**changes)
+                one = _change(mine, changes)
                 if one not in self.known:
                     new[one] = one
         facts = Plan(tuple(new)).facts_of(self.lists, self.facts)

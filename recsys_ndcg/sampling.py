@@ -34,7 +34,7 @@ def what_sampling_would_say(  # noqa: PLR0913 - with the parameters of evaluate
     negatives: int = 99,
     *,
     metrics: Metrics = None,
-    k: Cutoffs = 10,
+    k: Cutoffs = "default",
     threshold: float | None = None,
     convention: Convention | str | None = None,
     columns: Mapping[str, str] | None = None,

@@ -74,7 +74,7 @@ class Limit(NamedTuple):
         return Gate(passed=not bad, reason=reason)
 
 
-def _parse_limit(option: str, text: str, k: Sequence[int]) -> Limit:
+def _parse_limit(option: str, text: str, k: Sequence[int | None]) -> Limit:
     name, equals, number = text.rpartition("=")
     try:
         value = float(number)
@@ -120,7 +120,9 @@ class GateOptions:
         metavar="METRIC",
     )
 
-    def parse(self, margin: float | None, k: Sequence[int]) -> tuple[list[Limit], list[Metric]]:
+    def parse(
+        self, margin: float | None, k: Sequence[int | None]
+    ) -> tuple[list[Limit], list[Metric]]:
         """Return the limits of means, and the metric of --fail-if-worse if it is given.
 
         Raises
@@ -286,7 +288,7 @@ def compare(  # noqa: PLR0913 - one parameter per option
     """
     from recsys_ndcg.comparison import compare as comparison_of
 
-    ks, names = metric_options.ks, metric_options.names
+    ks, names = metric_options.read_cutoffs(convention.preset), metric_options.names
     kinds = tables.kinds(output.form, segments=statistics.by is not None)
     files, other = models.files(gate.fail_if_worse)
     limits, worse = gate.parse(statistics.margin, ks)

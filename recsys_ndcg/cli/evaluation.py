@@ -61,7 +61,7 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
     recsys-ndcg evaluate new.csv --fail-under ndcg@10=0.8
     recsys-ndcg evaluate new.csv --fail-if-worse old.json --margin 0.005
     """
-    ks, progress = metric_options.ks, not output.quiet
+    ks, progress = metric_options.read_cutoffs(convention.preset), not output.quiet
     means, metric = gate.parse(gate.margin, ks)
     models: dict[str, Path] = {}
     read = {**source.files, **scale.files}
@@ -177,11 +177,12 @@ def reconcile(  # noqa: PLR0913 - one parameter per option
     from recsys_ndcg.evaluation import read_lists
     from recsys_ndcg.reconciliation import build_one_table, reconcile_lists
 
-    plan = items.add_to(convention.plan(parse_metric_names(metric), [10]))
+    names = parse_metric_names(metric)
+    plan = items.add_to(convention.plan(names, "default"))
     lists = read_lists(source.data(), plan, **text_format.to_keywords(), n_items=source.n_items)
     lists = plan.add_background(lists)
     with err.status("Computing the metric as each library does"):
-        table = reconcile_lists(lists, plan, reported)
+        table = reconcile_lists(lists, plan, reported, names)
     document = table.build_document() if output.form == "text" else build_one_table(table)
     values = table.drop(columns="causes")
     output.show(document, values, tables_only=True)

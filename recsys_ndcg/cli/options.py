@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.convention import Convention
     from recsys_ndcg.metrics import Metric
-    from recsys_ndcg.scoring import Plan
+    from recsys_ndcg.scoring import Cutoffs, Plan
 
 _CUSTOM_METRIC = re.compile(
     r"(?P<module>[A-Za-z_][\w.]*):(?P<name>[A-Za-z_]\w*)(?P<rest>(\([^()]*\))?(@[^@:/.]*)?)"
@@ -93,9 +93,7 @@ class ConventionOptions:
         "Set an option of the metrics, such as gain=linear; repeatable.", metavar="NAME=VALUE"
     )
 
-    def plan(
-        self, metrics: Sequence[str] | None, k: Sequence[int], gated: Sequence[Metric] = ()
-    ) -> Plan:
+    def plan(self, metrics: Sequence[str] | None, k: Cutoffs, gated: Sequence[Metric] = ()) -> Plan:
         """Return the plan: metrics under a preset or a signature, with single options changed.
 
         A value of --convention is ``key=value`` pairs with commas, of which gain may be a mapping,
@@ -107,8 +105,8 @@ class ConventionOptions:
         metrics : sequence of str, optional
             The default ones if None. Default metrics that need a missing threshold are left out,
             unless a gate needs one as well.
-        k : sequence of int
-            The cutoffs of names without their own.
+        k : cutoffs
+            The cutoffs of names without their own, as in `recsys_ndcg.evaluate`.
         gated : sequence of Metric
             The metrics of gates, which are added.
 
@@ -152,7 +150,11 @@ class MetricOptions:
 
     HEADING = "Metrics"
     k: list[str] | None = option(
-        "Cutoffs, such as 10 or 5,10; repeatable.  [default: 10]", "-k", "--k", metavar="K[,K...]"
+        "Cutoffs, such as 10 or 5,10; none for whole lists; repeatable.  [default: 10, or the "
+        "preset's]",
+        "-k",
+        "--k",
+        metavar="K[,K...]",
     )
     metrics: list[str] | None = option(
         "Metrics, such as ndcg,precision@5,rr; repeatable. The first is the main metric. "
@@ -163,14 +165,17 @@ class MetricOptions:
         metavar="METRIC[,METRIC...]",
     )
 
-    @property
-    def ks(self) -> list[int]:
-        """The cutoffs."""
-        text = ",".join(self.k or ["10"])
+    def read_cutoffs(self, preset: str | None) -> list[int | None]:
+        """Return the cutoffs, by default those of a preset."""
+        from recsys_ndcg.scoring import Plan
+
+        if not self.k:
+            return Plan.complete_options("default", None, preset)[0]
+        text = ",".join(self.k)
         try:
-            return [int(part) for part in text.split(",")]
+            return [None if part.strip() == "none" else int(part) for part in text.split(",")]
         except ValueError:
-            msg = f"-k must be whole numbers, such as 10 or 5,10, not {text!r}."
+            msg = f"-k must be whole numbers or none, such as 10 or 5,10, not {text!r}."
             raise InvalidInputError(msg) from None
 
     @property
@@ -263,7 +268,7 @@ def parse_metric_names(texts: Sequence[str]) -> list[str]:
     return [_import_metric(name.strip()) for name in names if name.strip()]
 
 
-def parse_metric(text: str, option: str, k: Sequence[int]) -> Metric:
+def parse_metric(text: str, option: str, k: Sequence[int | None]) -> Metric:
     """Parse the name of one metric.
 
     Raises

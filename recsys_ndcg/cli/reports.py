@@ -65,7 +65,7 @@ def report(  # noqa: PLR0913 - one parameter per option
     late = (scale, text_format, convention, metric_options)
     found = source.load_saved([Report, Comparison], *late, allowed=", --html and --format")
     if found is None:
-        plan = convention.plan(metric_options.names, metric_options.ks)
+        plan = convention.plan(metric_options.names, metric_options.read_cutoffs(convention.preset))
         found = source.evaluate(text_format, plan, scale, progress=not output.quiet)
     if page.write(found):
         return
@@ -82,7 +82,7 @@ def leaderboard(  # noqa: PLR0913 - one parameter per option
     more: list[Path] | None = argument("Further folders of experiments.", "RUN"),
     text_format: FormatOptions,
     metric: str | None = option(
-        "Metric, such as precision@5.  [default: ndcg@10, or the first of a saved report]",
+        "Metric, such as precision@5.  [default: ndcg, or the first of a saved report]",
         "--metric",
         "--metrics",
         completion="metric",
@@ -122,10 +122,11 @@ def leaderboard(  # noqa: PLR0913 - one parameter per option
         return
     from recsys_ndcg.report import Report
 
-    asked = "ndcg@10" if metric is None else str(parse_metric(metric, "--metric", [10]))
+    ks = MetricOptions().read_cutoffs(convention.preset)
+    asked = str(parse_metric(metric or "ndcg", "--metric", ks))
     report = source.load_saved([Report], convention, text_format, allowed=", --metric and --format")
     if report is None:
-        report, metric = source.evaluate(text_format, convention.plan([asked], [10])), asked
+        report, metric = source.evaluate(text_format, convention.plan([asked], None)), asked
     name = report.metrics[report.find_column_of_users(metric)]
     board = report.leaderboard(name, n, by=by, ascending=ascending)
     board = board.set_axis(escape_surrogates(board.index)).rename_axis("user")
@@ -200,7 +201,7 @@ def presets(*, form: str = _FORMAT) -> None:
             "preset": name,
             "as computed by": one.library,
             "metrics": one.metrics.replace(" ", ", "),
-            "note": one.caveat,
+            "note": one.remarks,
         }
         for name, one in PRESETS.items()
     ]

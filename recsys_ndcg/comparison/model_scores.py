@@ -402,7 +402,8 @@ def align_models(
     models : mapping
         The models' scores, by name.
     users : {'all', 'common'}
-        Whether all models must have the same users, or only common users are compared.
+        Whether all models must have the same users, or only common users are compared. A user
+        without a score in any metric may be missing from a model.
 
     Raises
     ------
@@ -467,13 +468,14 @@ def _keep_common_users(
     n_dropped_users = {name: len(model.users) - len(common) for name, model in models.items()}
     if not any(n_dropped_users.values()):
         return dict(models), {}
-    if users == "all":
-        name, extra = next(
-            (name, user)
-            for name, model in models.items()
-            for user in model.users.tolist()
-            if user not in common
-        )
+    scored = [
+        (name, user)
+        for name, model in models.items()
+        for user in model.users[~np.isnan(model.per_user).all(axis=1)].tolist()
+        if user not in common
+    ]
+    if users == "all" and scored:
+        name, extra = scored[0]
         lacking = next(other for other, ids in users_of.items() if extra not in ids)
         sizes = ", ".join(f"{other} has {len(ids)}" for other, ids in users_of.items())
         msg = (

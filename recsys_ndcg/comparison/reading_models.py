@@ -38,7 +38,6 @@ from recsys_ndcg.report import Report, assign_segments
 from recsys_ndcg.scoring import Cutoffs, Metrics, Plan, find_metric_name
 from recsys_ndcg.significance import Testing, check_margin
 
-_DEFAULT_K = 10
 Input = TypeVar("Input")
 Output = TypeVar("Output")
 
@@ -47,7 +46,7 @@ def compare(  # noqa: PLR0913 - the contract
     models: Any,
     *,
     metrics: Metrics = None,
-    k: Cutoffs = _DEFAULT_K,
+    k: Cutoffs = "default",
     threshold: float | None = None,
     convention: Convention | str | None = None,
     baseline: str | None = None,
@@ -91,8 +90,9 @@ def compare(  # noqa: PLR0913 - the contract
         The largest difference that does not matter. If given, non-inferiority and equivalence
         are tested (two one-sided t tests).
     users : {'all', 'common'}
-        ``"all"`` raises an error if models have different users; ``"common"`` compares the users
-        that all models have, and a remark counts the others.
+        ``"all"`` raises an error if models have different users, apart from users without a score
+        in any metric; ``"common"`` compares the users that all models have. A remark counts the
+        others.
     test : {'t', 'randomisation', 'bootstrap', 'wilcoxon', 'sign'}
         The test of the users' differences: ``"t"`` is Student's paired t, ``"randomisation"``
         draws random signs, ``"bootstrap"`` resamples users.
@@ -410,13 +410,9 @@ def _select_metrics(scores: ModelScores, options: EvaluationOptions) -> ModelSco
             names.append(str(one))
         else:  # an alias, such as p@5; a protocol after a colon stays
             name, *protocol = str(one).split(":", 1)
-            cutoffs = Plan.of(name, k=options.k).names
-            names += [":".join([each, *protocol]) for each in cutoffs]
-            if (
-                names[-1] not in scores.names
-                and isinstance(options.k, int)
-                and options.k == _DEFAULT_K
-            ):
+            how: dict[str, Any] = {"k": options.k, "convention": options.convention}
+            names += [":".join([each, *protocol]) for each in Plan.of(name, **how).names]
+            if names[-1] not in scores.names and isinstance(options.k, str):
                 names[-1] = find_metric_name(one, scores.names, "This report")
     missing = [name for name in names if name not in scores.names]
     if missing:

@@ -21,7 +21,7 @@ BEYOND_PRESETS: dict[str, dict[str, Mapping[str, Any]]] = {
         "overlap": {**_LISTS, "undefined": 0.0},
         "serendipity": _ROWS,
         "coverage": {**_COUNT, "coverage_as": "count"},
-        "user_coverage": _LISTS,
+        "user_coverage": {"mean_over": "labelled"},
     },
     "replay": {
         "novelty": {**_LISTS, "list_over": "k", "novelty_as": "share"},

@@ -36,6 +36,10 @@ class Preset:
         When the library's own number differs, or does not exist.
     beyond : mapping, optional
         By metric beyond accuracy, the choices that differ from our defaults.
+    k : int, optional
+        The cutoff of a name without ``@k``; None if the library's such names have none.
+    threshold : float, optional
+        The lowest relevant grade if the caller gives none.
     """
 
     library: str
@@ -45,12 +49,25 @@ class Preset:
     not_reproduced: Mapping[str, str] = field(default_factory=dict)
     caveat: str = ""
     beyond: Mapping[str, Choices] = field(default_factory=dict)
+    k: int | None = 10
+    threshold: float | None = None
 
     def __str__(self) -> str:
         """Return a sentence about what the preset reproduces."""
         metrics = ", ".join([*self.metrics.split(), *self.beyond])
         notes = [self.format_note(name) for name in self.not_reproduced]
-        return "; ".join(filter(None, [f"{self.library}: {metrics}", self.caveat, *notes]))
+        return "; ".join(filter(None, [f"{self.library}: {metrics}", self.remarks, *notes]))
+
+    @property
+    def remarks(self) -> str:
+        """The defaults that it brings, and when the library's own number differs."""
+        cut = "no cutoff" if self.k is None else f"the cutoff {self.k}"
+        defaults = {
+            f"names without @k have {cut}": self.k != Preset.k,
+            f"items are relevant from grade {self.threshold or 0:g} on": self.threshold,
+            self.caveat: self.caveat,
+        }
+        return "; ".join(text for text, is_shown in defaults.items() if is_shown)
 
     def has(self, metric: str) -> bool:
         """Return whether the preset reproduces a metric."""
@@ -80,16 +97,18 @@ def find_choices(name: str, metric: str | None = None) -> dict[str, Any]:
     if preset is None:
         msg = f"No preset is named {quote(name)}. {suggest(str(name).lower(), PRESETS)}"
         raise InvalidInputError(msg)
-    metric_name = parse_metric_name(metric or "ndcg")
+    metric_name, choices = parse_metric_name(metric or "ndcg"), preset.choices
     if metric_name in preset.beyond:
-        ties = {"ties": preset.choices["ties"]} if "ties" in preset.choices else {}
-        return {**ties, **preset.beyond[metric_name]}
+        ties = {"ties": choices["ties"]} if "ties" in choices else {}
+        choices = {**ties, **preset.beyond[metric_name]}
     further = preset.by_metric.get(metric_name, {})
     if metric and "@" in str(metric):
         further = preset.by_metric.get(f"{metric_name}@", further)
-    return {**preset.choices, **further}
+    return {**choices, **further}
 
 
+#: The libraries' names without a cutoff have none, and items are relevant from grade 1 on.
+_FROM_1: dict[str, Any] = {"k": None, "threshold": 1.0}
 _BINARY = "ndcg precision recall ap rr hit"
 _TREC: Choices = {
     "gain": "linear",
@@ -126,36 +145,36 @@ PRESETS: dict[str, Preset] = {
     "trec_eval": Preset(
         "trec_eval 9.0.8", "ndcg precision recall ap rr hit rprecision", _TREC,
         caveat="without its option -c; with -c, add missing_user='zero'; single precision (version "
-        "10 has double); trec_eval truncates fractional grades",
+        "10 has double); trec_eval truncates fractional grades", **_FROM_1,
     ),
     "pytrec_eval": Preset(
         "pytrec_eval-terrier 0.5.11", "ndcg precision recall ap rr hit rprecision f1", _TREC,
-        caveat=_WHOLE_GRADES,
+        caveat=_WHOLE_GRADES, **_FROM_1,
     ),
     "ir_measures": Preset(
         "ir_measures 0.4.3", "ndcg precision recall ap rr hit rprecision f1",
         {**_TREC, "missing_user": "zero"},
         {"rr@": {"ties": "text_asc", "tie_tolerance": 0.0}},
-        caveat=f"with its default providers; {_WHOLE_GRADES}",
+        caveat=f"with its default providers; {_WHOLE_GRADES}", **_FROM_1,
     ),
     "ranx": Preset(
         "ranx 0.3.21", "ndcg dcg precision recall f1 ap rr hit rprecision", _RANX,
-        caveat=f"via its classes, with make_comparable; {_RANX_TIES}; {_WHOLE_GRADES}",
+        caveat=f"via its classes, with make_comparable; {_RANX_TIES}; {_WHOLE_GRADES}", **_FROM_1,
     ),
     "ranx_burges": Preset(
         "ranx 0.3.21", "ndcg dcg", {**_RANX, "gain": "exponential"},
-        caveat=f"ndcg_burges and dcg_burges; {_RANX_TIES}",
+        caveat=f"ndcg_burges and dcg_burges; {_RANX_TIES}", **_FROM_1,
     ),
     "sklearn": Preset(
         "scikit-learn 1.9.1", "ndcg dcg", {**_LISTS, "gain": "linear", "undefined": 0.0},
-        caveat="the library rejects lists of one item",
+        caveat="the library rejects lists of one item", k=None,
     ),
     "catboost": Preset(
         "CatBoost 1.2.10", "ndcg dcg precision recall ap rr", {**_CATBOOST, "gain": "linear"},
-        _CATBOOST_ZERO, caveat=_BORDER,
+        _CATBOOST_ZERO, caveat=_BORDER, k=None,
     ),
     "catboost_exp": Preset(
-        "CatBoost 1.2.10", "ndcg dcg", _CATBOOST, caveat="type=Exp",
+        "CatBoost 1.2.10", "ndcg dcg", _CATBOOST, caveat="type=Exp", k=None,
     ),
     "lightgbm": Preset(
         "LightGBM 4.7.0", "ndcg ap",
@@ -166,7 +185,7 @@ PRESETS: dict[str, Preset] = {
         "XGBoost 3.2.0", "ndcg precision ap",
         {**_LISTS, "ties": "input", "tie_tolerance": "float32", "short_list": "n",
          "ap_over": "capped", "undefined": 1.0},
-        caveat="without @k the library cuts at 32; it rejects half stars",
+        caveat="it rejects half stars", k=32,
     ),
     "torchmetrics": Preset(
         "torchmetrics 1.9.0", _BINARY,
@@ -174,12 +193,12 @@ PRESETS: dict[str, Preset] = {
          "undefined": 0.0},
         {name: {"ties": "input"} for name in ("precision", "recall", "ap", "rr", "hit")},
         caveat="values in single precision; ties have no stable order, except in ndcg; items "
-        "scored 0 or less count as irrelevant in precision, recall, ap and rr",
+        "scored 0 or less count as irrelevant in precision, recall, ap and rr", k=None,
     ),
     "tensorflow_ranking": Preset(
         "TF-Ranking 0.5.5", f"{_BINARY} dcg",
         {**_LISTS, "tie_tolerance": "float32", "short_list": "n", "undefined": 0.0},
-        caveat="values in single precision; it shuffles ties, which are averaged here",
+        caveat="values in single precision; it shuffles ties, which are averaged here", k=None,
     ),
     "recommenders": Preset(
         "recommenders 1.2.1", "ndcg precision recall ap",
@@ -192,6 +211,7 @@ PRESETS: dict[str, Preset] = {
     ),
     "rectools": Preset(
         "RecTools 0.19.0", f"{_BINARY} f1", {**_RELEVANT, "ideal": "max"},
+        {"user_coverage@": {"mean_over": "lists"}},
         caveat="it takes ranks, not estimates, so it sees no ties",
     ),
     "replay": Preset(
@@ -206,7 +226,8 @@ PRESETS: dict[str, Preset] = {
         {"gain": "binary", "ties": "input", "discount": "log2_max", "short_list": "n",
          "recall_over": "capped", "ap_over": "capped", "undefined": 0.0, "missing_user": "skip"},
         caveat="a user whose score is undefined has 0, as in the table of its list_metrics(); "
-        "its ap fails for users without a relevant item",
+        "its ap fails for users without a relevant item, and divides by the length of a list that "
+        "is shorter than k and than the relevant items", k=None,
     ),
     "implicit": Preset(
         "implicit 0.7.3", "ndcg ap", {**_RELEVANT, "recall_over": "capped", "ap_over": "capped"},
@@ -233,7 +254,7 @@ PRESETS: dict[str, Preset] = {
     "cornac": Preset(
         "Cornac 3.0.1", "ndcg precision recall f1 hit rr", {**_RELEVANT, "missing_user": "skip"},
         caveat="its rr fails for users without a hit; "
-        "its models give default estimates to users without a list",
+        "its models give default estimates to users without a list", k=None,
     ),
     "evidently": Preset(
         "evidently 0.7.23", "ndcg precision recall hit rr",
@@ -250,7 +271,7 @@ PRESETS: dict[str, Preset] = {
         {"gain": "binary", "ties": "input", "undefined": 0.0, "missing_user": "skip"},
         {"ap@": {"ap_over": "capped"}},
         caveat="its RankingMetrics; a user without a relevant item has 0; ap@k is its "
-        "meanAveragePrecisionAt()",
+        "meanAveragePrecisionAt()", k=None,
     ),
     "mlflow": Preset(
         "MLflow 3.17.2", "ndcg precision recall",
@@ -264,7 +285,7 @@ PRESETS: dict[str, Preset] = {
          "mean_over": "relevant"},
         {"ndcg": {"mean_over": "all"}, "dcg": {"mean_over": "labelled"}},
         not_reproduced={"hit": "undefined for users with several relevant items"},
-        caveat="with nan_handling='drop'",
+        caveat="with nan_handling='drop'", k=None,
     ),
     "jurity": Preset(
         "Jurity 2.1.0", "precision recall ap",
@@ -272,7 +293,7 @@ PRESETS: dict[str, Preset] = {
         {"precision": _SKIP, "ap": _SKIP},
         not_reproduced={"ndcg": _LONG_IDEAL},
         caveat="ties have no stable order; a user without a list has 0 in recall, elsewhere no "
-        "score",
+        "score", k=None,
     ),
     "torchrec": Preset(
         "torchrec 1.8.0", "ndcg",
@@ -295,7 +316,7 @@ PRESETS: dict[str, Preset] = {
     "keras_rs": Preset(
         "Keras RS 0.4.0", "ndcg dcg precision recall ap rr",
         {**_LISTS, "tie_tolerance": "float32", "short_list": "n", "undefined": 0.0},
-        caveat="values in single precision; it shuffles ties, which are averaged here",
+        caveat="values in single precision; it shuffles ties, which are averaged here", k=None,
     ),
     "sentence_transformers": Preset(
         "Sentence Transformers 6.2.0", _BINARY,
@@ -306,7 +327,7 @@ PRESETS: dict[str, Preset] = {
         "LlamaIndex 0.14.25", "precision recall ap rr hit",
         {**_RELEVANT, "short_list": "n", "missing_user": "skip"},
         not_reproduced={"ndcg": _LONG_IDEAL},
-        caveat="on the first k items of each list",
+        caveat="on the first k items of each list", k=None,
     ),
     "surprise_faq": Preset(
         "Surprise 1.1.5, the FAQ's example", "precision recall",

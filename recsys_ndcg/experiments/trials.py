@@ -40,7 +40,7 @@ def experiment(  # noqa: PLR0913 - the contract
     models: Mapping[str, Any],
     *,
     metrics: Any = None,
-    k: Cutoffs = 10,
+    k: Cutoffs = "default",
     threshold: float | None = None,
     convention: Convention | str | None = None,
     protocol: str | Iterable[str] = "rated",

@@ -161,9 +161,6 @@ def _from_metric(metric: Metric, protocol: str) -> Measure:
             "have. Measure one split: evaluate_catalogue(..., base=..., groups=...)."
         )
         raise InvalidInputError(msg)
-    if metric.k is None and metric.cutoff == "usual":
-        msg = f"{metric} needs a cutoff here. Write '{metric}@10', for example."
-        raise InvalidInputError(msg)
     name = str(metric) if protocol == "rated" else f"{metric}:{protocol}"
     better = metric.greater_is_better
     return Measure(name, greater_is_better=better, metric=metric, protocol=protocol)
@@ -199,7 +196,7 @@ class FoldPlan:
     split_items: bool = False
 
     @classmethod
-    def of(
+    def of(  # noqa: PLR0913 - the options of folds
         cls,
         measures: Any,
         threshold: float | None,
@@ -207,6 +204,7 @@ class FoldPlan:
         *,
         return_train_measures: bool = False,
         features: Any = None,
+        k: Cutoffs = "default",
     ) -> FoldPlan:
         """Parse measures, and give their metrics a convention with the plug-in's tie tolerance.
 
@@ -216,8 +214,11 @@ class FoldPlan:
             As `parse_measures`; or the catalogue is to be measured for training ratings, which it
             leaves out.
         """
-        parsed = parse_measures(measures)
-        Convention.validate(convention)
+        parsed, (ks, _) = parse_measures(measures), Plan.complete_options(k, threshold, convention)
+        for one in [] if None in ks else parsed:
+            if one.metric and one.metric.k is None and one.metric.cutoff == "usual":
+                msg = f"{one.metric} needs a cutoff here. Write '{one.metric}@10', for example."
+                raise InvalidInputError(msg)
         rated, catalogue = (
             Plan.of(some, k=None, threshold=threshold, convention=convention).with_tie_tolerance()
             if some
@@ -268,11 +269,11 @@ class FoldPlan:
         unknown = [one for one in protocols if one not in _PROTOCOLS]
         if unknown:
             check_choice("protocol", unknown[0], [*_PROTOCOLS, "both"])
+        ks, threshold = Plan.complete_options(k, threshold, convention)
         if metrics is None:
             metrics = ["ndcg", *([] if threshold is None else ["precision", "recall"])]
         single = isinstance(metrics, str | Metric) or not isinstance(metrics, Iterable)
         wanted = [metrics] if single else list(metrics)
-        ks = list(k) if isinstance(k, Iterable) else [k]
         measures = [
             name
             for place, each in enumerate(dict.fromkeys(protocols))
@@ -281,7 +282,7 @@ class FoldPlan:
             # of a user's own ratings, measures of what is recommended mean nothing
             if len(protocols) == 1 or not _needs_recommendations(name, each)
         ]
-        plan = cls.of(measures, threshold, convention, features=features)
+        plan = cls.of(measures, threshold, convention, features=features, k=ks)
         if plan.rated is None and plan.catalogue is None:
             msg = "No metric here ranks anything. Add one such as 'ndcg@10' to compare models by."
             raise InvalidInputError(msg)

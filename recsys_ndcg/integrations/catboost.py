@@ -20,7 +20,7 @@ def catboost_curve(  # noqa: PLR0913 - as evaluate
     *,
     groups: Any = None,
     every: int = 1,
-    k: Cutoffs = 10,
+    k: Cutoffs = "default",
     threshold: float | None = None,
     convention: Convention | str | None = None,
 ) -> pd.DataFrame:

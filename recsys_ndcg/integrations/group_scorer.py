@@ -40,7 +40,7 @@ class GroupScorer:
         self,
         metrics: Metrics,
         *,
-        k: Cutoffs = 10,
+        k: Cutoffs = "default",
         threshold: float | None = None,
         convention: Convention | str | None = None,
     ) -> None:

@@ -51,7 +51,7 @@ class LightGBMMetric(GroupScorer):
 def lightgbm_metric(
     metrics: Metrics,
     *,
-    k: Cutoffs = 10,
+    k: Cutoffs = "default",
     threshold: float | None = None,
     convention: Convention | str | None = None,
 ) -> LightGBMMetric:

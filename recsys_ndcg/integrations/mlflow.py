@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 
@@ -18,7 +18,7 @@ from recsys_ndcg.scoring import Plan, Totals
 def mlflow_metric(
     metric: str | Metric,
     *,
-    k: int | None = 10,
+    k: int | Literal["default"] | None = "default",
     threshold: float | None = None,
     convention: Convention | str | None = None,
 ) -> Any:

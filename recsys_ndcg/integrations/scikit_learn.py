@@ -157,7 +157,7 @@ def scorer(
     metrics: Metrics,
     *,
     groups: Any = "user",
-    k: Cutoffs = 10,
+    k: Cutoffs = "default",
     threshold: float | None = None,
     convention: Convention | str | None = None,
 ) -> RankingScorer:

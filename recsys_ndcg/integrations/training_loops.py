@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def torchmetric(
     metrics: Metrics,
     *,
-    k: Cutoffs = 10,
+    k: Cutoffs = "default",
     threshold: float | None = None,
     convention: Convention | str | None = None,
     repeated: str = "raise",
@@ -75,7 +75,7 @@ def keras_callback(  # noqa: PLR0913 - the data and the options of evaluate
     true: Any,
     users: Any,
     *,
-    k: Cutoffs = 10,
+    k: Cutoffs = "default",
     threshold: float | None = None,
     convention: Convention | str | None = None,
 ) -> RankingCallback:

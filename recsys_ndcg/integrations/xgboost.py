@@ -80,7 +80,7 @@ def name_for_xgboost(metric: Metric) -> str:
 def xgboost_metric(
     metrics: Metrics,
     *,
-    k: Cutoffs = 10,
+    k: Cutoffs = "default",
     threshold: float | None = None,
     convention: Convention | str | None = None,
 ) -> XGBoostMetric:

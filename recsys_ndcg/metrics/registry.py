@@ -22,6 +22,8 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _FORM = re.compile(r"(?P<name>[A-Za-z][A-Za-z0-9_]*)(\((?P<options>[^()]*)\))?(@(?P<k>[^@]*))?")
 #: Metrics that do not exist here, although their names look like misspelt ones that do.
 _OTHER_METRICS = {"err", "mape", "medae", "msle", "nerr", "nrbp", "r2", "rmsle"}
+#: Names in other libraries for a metric without a cutoff, whatever k they are asked for.
+_WITHOUT_CUTOFF = {"coveredusers"}
 _ENTRY_POINTS = "recsys_ndcg.metrics"
 _WORDS = {"None": None, "True": True, "False": False}
 
@@ -104,7 +106,8 @@ def parse_metrics(text: str, ks: Iterable[int | None] = (None,)) -> list[Metric]
         raise UnknownMetricError(msg)
     options = {} if parts["options"] is None else _parse_options(kind, parts["options"], text)
     if parts["k"] is not None:
-        return [kind(k=_parse_cutoff(parts["k"], text), **options)]
+        k = _parse_cutoff(parts["k"], text)
+        return [kind(k=None if normalise_name(name) in _WITHOUT_CUTOFF else k, **options)]
     return [kind(k=k, **options) for k in (ks if kind.cutoff == "usual" else (None,))]
 
 

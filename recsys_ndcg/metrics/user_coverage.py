@@ -21,8 +21,8 @@ class UserCoverage(Metric):
     Notes
     -----
     In [0, 1], no unit; higher is better; the mean is a share of the users who count
-    (`Convention.mean_over`). Never undefined. RecTools calls it CoveredUsers, and with k
-    SufficientReco.
+    (`Convention.mean_over`). Never undefined. RecTools calls it SufficientReco with k, and
+    CoveredUsers without: that name has no cutoff here, as its k changes nothing there.
 
     References
     ----------

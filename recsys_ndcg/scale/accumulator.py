@@ -123,7 +123,7 @@ class Accumulator:
     def __init__(  # noqa: PLR0913 - as evaluate
         self,
         metrics: Metrics = None,
-        k: Cutoffs = 10,
+        k: Cutoffs = "default",
         threshold: float | None = None,
         convention: Convention | str | None = None,
         *,

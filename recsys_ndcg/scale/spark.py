@@ -133,7 +133,7 @@ def evaluate(  # noqa: PLR0913 - the contract
     df: Any,
     *,
     metrics: Metrics = None,
-    k: Cutoffs = 10,
+    k: Cutoffs = "default",
     threshold: float | None = None,
     convention: Convention | str | None = None,
     columns: Mapping[str, str] | None = None,

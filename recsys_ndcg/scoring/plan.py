@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from recsys_ndcg.background import Background
-from recsys_ndcg.convention import Convention
+from recsys_ndcg.convention import PRESETS, Convention
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, as_float, is_number, quote
 from recsys_ndcg.lists import Facts, Grades, GroupedLists, Lists, add_background, prepare_lists
 from recsys_ndcg.metrics import Metric, check_name_is_free, parse_metrics
@@ -23,7 +23,8 @@ from recsys_ndcg.scoring.measuring import Block, SampledBlock, map_blocks
 from recsys_ndcg.scoring.scores import Scores
 
 Metrics = Iterable[str | Metric] | str | Metric | None
-Cutoffs = int | Iterable[int | None] | None
+#: "default" is 10, or the cutoff of the preset.
+Cutoffs = int | Iterable[int | None] | Literal["default"] | None
 
 _STEEP_GRADE = 10  # from here on, exponential gains surprise
 _CUTOFF = re.compile(r"@\d+(?=:|$)")
@@ -64,7 +65,7 @@ class Plan:
         cls,
         metrics: Metrics = None,
         *,
-        k: Cutoffs = 10,
+        k: Cutoffs = "default",
         threshold: float | None = None,
         convention: Convention | str | None = None,
         background: Background | None = None,
@@ -76,12 +77,13 @@ class Plan:
         UnknownMetricError, InvalidInputError
             A metric, a cutoff, the threshold or the convention cannot be read.
         """
+        ks, threshold = cls.complete_options(k, threshold, convention)
         if threshold is not None:
             if not is_number(threshold):
                 msg = f"threshold must be a finite number, not {quote(threshold)}."
                 raise InvalidInputError(msg)
             threshold = as_float(threshold)
-        requested = read_metrics(_DEFAULT_METRICS if metrics is None else metrics, k)
+        requested = read_metrics(_DEFAULT_METRICS if metrics is None else metrics, ks)
         if metrics is None and threshold is None:  # drop metrics that the preset does not fit
             requested = [
                 metric
@@ -93,6 +95,28 @@ class Plan:
             for metric, n in zip(requested, find_least_lengths(requested), strict=True)
         )
         return cls(measurements, is_default=metrics is None, background=background)
+
+    @staticmethod
+    def complete_options(
+        k: Cutoffs, threshold: float | None, convention: Convention | str | None
+    ) -> tuple[list[int | None], float | None]:
+        """Return the cutoffs and the threshold; a preset has its own for those that are not given.
+
+        Examples
+        --------
+        >>> Plan.complete_options("default", None, "trec_eval")
+        ([None], 1.0)
+        >>> Plan.complete_options(5, 2.0, "trec_eval")
+        ([5], 2.0)
+        """
+        valid = Convention.validate(convention)
+        name = valid if isinstance(valid, str) else valid.preset_of and valid.preset_of[0]
+        preset = PRESETS.get(name or "")
+        if isinstance(k, str) and k == "default":
+            k = preset.k if preset else 10
+        is_one = isinstance(k, str | bytes) or getattr(k, "ndim", 1) == 0
+        ks: list[Any] = [k] if is_one or not isinstance(k, Iterable) else list(k)
+        return ks, preset.threshold if preset and threshold is None else threshold
 
     @property
     def names(self) -> list[str]:
@@ -384,12 +408,12 @@ def _find_threshold_readers(one: Measurement) -> list[str]:
     return [name for name, needs_threshold in readers.items() if needs_threshold]
 
 
-def read_metrics(metrics: Iterable[str | Metric] | str | Metric, k: Cutoffs) -> list[Metric]:
+def read_metrics(
+    metrics: Iterable[str | Metric] | str | Metric, ks: Sequence[int | None]
+) -> list[Metric]:
     """Return the requested metrics, each once, in the order of the request."""
     if isinstance(metrics, str | Metric) or not isinstance(metrics, Iterable):
         metrics = [metrics]
-    is_one = isinstance(k, str | bytes) or not hasattr(k, "__iter__") or getattr(k, "ndim", 1) == 0
-    ks: list[Any] = [k] if is_one else list(k)  # type: ignore[arg-type]
     groups: list[list[Metric]] = []
     for metric in metrics:
         if not isinstance(metric, str | Metric):

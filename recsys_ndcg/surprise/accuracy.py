@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from inspect import signature
-from typing import Any, ParamSpec
+from typing import Any, Literal, ParamSpec
 
 from surprise.accuracy import fcp, mae, mse, rmse
 
@@ -26,7 +26,7 @@ __all__ = ["ap", "f1", "fcp", "hit", "mae", "mse", "ndcg", "precision", "recall"
 
 def ndcg(
     predictions: Any,
-    k: int | None = 10,
+    k: int | Literal["default"] | None = "default",
     verbose: bool = True,  # noqa: FBT001, FBT002 - as in Surprise
     *,
     threshold: float | None = None,
@@ -39,7 +39,8 @@ def ndcg(
     predictions : list of surprise.Prediction
         What ``algo.test(testset)`` returns, or any other input of `recsys_ndcg.evaluate`.
     k : int, optional
-        The cutoff; None for whole lists.
+        The cutoff; None for whole lists. By default 10, or the cutoff of the library in
+        `convention`.
     verbose : bool
         Whether to print the value.
     threshold : float, optional
@@ -71,13 +72,14 @@ def ndcg(
     return _compute("ndcg", predictions, k, verbose, threshold=threshold, convention=convention)
 
 
-def _compute(name: str, predictions: Any, k: int | None, verbose: bool, **choices: Any) -> float:  # noqa: FBT001
-    metric = METRICS[name](k)
-    plan = Plan.of(metric, k=None, **choices).with_tie_tolerance()
+def _compute(name: str, predictions: Any, k: Any, verbose: bool, **choices: Any) -> float:  # noqa: FBT001
+    if isinstance(k, str) and k == "default":
+        [k], _ = Plan.complete_options("default", None, choices["convention"])
+    plan = Plan.of(METRICS[name](k), **choices).with_tie_tolerance()
     report = evaluate_in_memory(build_rated_lists(predictions, plan.duplicates), plan)
     value = float(report.mean.iloc[0])
     if verbose:
-        print_line(f"{str(metric).upper()}: {value:1.4f}")
+        print_line(f"{plan.names[0].upper()}: {value:1.4f}")
     return value
 
 

@@ -134,7 +134,7 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
     testset: Iterable[Any],
     *,
     metrics: Metrics = None,
-    k: Cutoffs = 10,
+    k: Cutoffs = "default",
     threshold: float | None = None,
     convention: Convention | str | None = None,
     features: Any = None,

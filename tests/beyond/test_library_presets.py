@@ -104,6 +104,45 @@ def test_warprec_leaves_out_users_without_relevant_items() -> None:
     assert found == pytest.approx(wanted)
 
 
+def test_warprec_cuts_equally_popular_items_by_id() -> None:
+    """If its matrix has them in this order; these numbers are those of its own classes.
+
+    Of b, c and d, which two users have each, the head takes two.
+    """
+    train = [(f"u{user}", "a") for user in range(9)]
+    train += [(f"u{user}", item) for user, own in enumerate(["d", "dc", "cb", "b"]) for item in own]
+    wanted = {"tail@2": 0.5, "popreo@2": 0.2, "poprsp@2": 0.2}
+    found = measure(
+        "warprec",
+        {"u5": "be", "u6": "ce", "u7": "db"},
+        {"u5": {"b": 1, "d": 1}, "u6": {"c": 1}, "u7": {"d": 1, "e": 1}},
+        metrics=[*wanted],
+        train=[*train, ("u4", "e")][::-1],
+        catalogue=[*"abcde"],
+    )
+    assert found == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize(
+    ("metric", "wanted"),
+    [
+        ("CoveredUsers", 0.8),
+        ("CoveredUsers@3", 0.8),
+        ("user_coverage", 0.8),
+        ("SufficientReco@3", 0.5),
+        ("user_coverage@3", 0.5),
+    ],
+)
+def test_rectools_has_two_measures_of_users_with_lists(metric: str, wanted: float) -> None:
+    """CoveredUsers of test users with any list, SufficientReco of lists that are long enough.
+
+    RecTools 0.19.0 returns these numbers on this data.
+    """
+    lists = {"u": "abc", "v": "a", "w": "bcd", "x": "a"}
+    labels = {user: {"d": 1.0} for user in "uvwxy"}
+    assert [*measure("rectools", lists, labels, metrics=metric).values()] == [wanted]
+
+
 @pytest.mark.parametrize(("groups", "n_users"), [(None, 3), ({"u": "g", "y": "h"}, 4)])
 def test_only_training_and_groups_say_how_many_users_there_are(groups: Any, n_users: int) -> None:
     """In EPC of WarpRec, whose matrix has a row for each user; never another model's lists."""

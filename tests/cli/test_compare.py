@@ -65,7 +65,7 @@ def test_options_are_the_keywords_of_rn_compare() -> None:
     )  # fmt: skip
     assert found == json.loads(json.dumps(expected.to_dict()))
     preset = json_of("compare", *FILES, "--preset", "sklearn")
-    assert preset["signatures"]["ndcg@10"].split("|")[1] == "gain:linear"
+    assert preset["signatures"]["ndcg"].split("|")[1] == "gain:linear"
     assert json_of("compare", *FILES, "--baseline", "chance")["models"][0] == "chance"
 
 

@@ -98,7 +98,7 @@ def test_explain_shows_the_ranks_of_a_user(path: Path) -> None:
     [
         (["-k", "0"], "error: -k must be a whole number of at least 1, not 0"),
         (["-k", ""], "-k must be whole numbers"),
-        (["-k", "5", "-k", "x"], "-k must be whole numbers, such as 10 or 5,10, not '5,x"),
+        (["-k", "5", "-k", "x"], "-k must be whole numbers or none, such as 10 or 5,10, not '5,x"),
         (["--metrics", "ndgc"], "Did you mean 'ndcg'"),
         (["--metrics", "os:system"], "'system' is no metric"),
         (["--metrics", "ends:x"], "cannot be imported"),

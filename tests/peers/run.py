@@ -24,7 +24,7 @@ def golden(library: str) -> str:
                 answers[f"{preset} {case.name} {metric}"] = json.dumps(answer)
     head = {"library": adapter.DISTRIBUTION, "version": version(adapter.DISTRIBUTION)}
     head["python"] = platform.python_version()
-    lines = ",\n".join(f'  "{key}": {answer}' for key, answer in answers.items())
+    lines = ",\n".join(f"  {json.dumps(key)}: {answer}" for key, answer in answers.items())
     return f'{json.dumps(head)[:-1]},\n "answers": {{\n{lines}\n}}}}\n'
 
 

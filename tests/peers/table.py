@@ -50,7 +50,7 @@ def table() -> str:
         if not one.metrics:  # only measures beyond accuracy
             continue
         text = "; ".join(
-            filter(None, [one.library, one.caveat, *map(one.format_note, one.not_reproduced)])
+            filter(None, [one.library, one.remarks, *map(one.format_note, one.not_reproduced)])
         )
         cells = " | ".join(cell(name, metric) for metric in METRICS)
         lines.append(f"| `{name}` | {cells} | {text} |")

@@ -59,7 +59,7 @@ def test_all_functions_have_one_signature_and_surprises_own_are_the_same_objects
         parameters = inspect.signature(getattr(accuracy, name)).parameters
         assert parameters == inspect.signature(accuracy.ndcg).parameters
         assert list(parameters) == ["predictions", "k", "verbose", "threshold", "convention"]
-        assert [parameters[one].default for one in ("k", "verbose")] == [10, True]
+        assert [parameters[one].default for one in ("k", "verbose")] == ["default", True]
     errors = ["rmse", "mae", "mse", "fcp"]
     assert all(getattr(accuracy, name) is getattr(theirs, name) for name in errors)
     assert set(accuracy.__all__) == {*NAMES, *errors}

@@ -29,7 +29,7 @@ ASKS = {
     ("recpack", "IPSHitRateK(fit on counts)"): Ask("ips_hit", {"popularity_of": "rows"}),
     ("recpack", "IPSHitRateK(fit on test)"): Ask("ips_hit", train="test"),
     ("recpack", "IPSHitRateK(fit on train)"): Ask("ips_hit"),
-    ("rectools", "CoveredUsers"): Ask("user_coverage", {"mean_over": "labelled"}, k=0),
+    ("rectools", "CoveredUsers"): Ask("user_coverage", k=0),
     ("rectools", "SufficientReco"): Ask("user_coverage"),
     ("warprec", "PopREO"): Ask("popreo"),
     ("warprec", "PopRSP"): Ask("poprsp"),

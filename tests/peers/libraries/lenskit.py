@@ -23,21 +23,26 @@ METRICS = {
 }  # fmt: skip
 
 
-def scores(case: Case) -> dict[str, dict[str, Any]]:
-    """Return {preset: {metric: {"per_user": {user: value}, ...} or {"refused": message}}}."""
+def build_collections(case: Case) -> tuple[ItemListCollection, ItemListCollection]:
+    """Return the lists, and the relevant items with their ratings."""
     tests = ItemListCollection(UserIDKey)
     for user, liked in case.liked().items():
-        tests.add(ItemList(item_ids=list(liked)), user_id=user)
+        tests.add(ItemList(item_ids=list(liked), rating=list(liked.values())), user_id=user)
     outputs = ItemListCollection(UserIDKey)
     for user, own in case.run.items():
         estimated = ItemList(item_ids=list(own), scores=list(own.values()))
         outputs.add(estimated.top_n(), user_id=user)
+    return outputs, tests
+
+
+def scores(case: Case) -> dict[str, dict[str, Any]]:
+    """Return {preset: {metric: {"per_user": {user: value}, ...} or {"refused": message}}}."""
     answers: dict[str, Any] = {}
     for name, metric in METRICS.items():
         analysis = RunAnalysis()
         analysis.add_metric(metric(case.k), label=name)
         try:
-            values = analysis.measure(outputs, tests).list_metrics()[name]
+            values = analysis.measure(*build_collections(case)).list_metrics()[name]
         except ZeroDivisionError as error:
             answers[f"{name}@{case.k}"] = {"refused": str(error)}
             continue

@@ -20,8 +20,8 @@ METRICS = {
 }  # fmt: skip
 
 
-def scores(case: Case) -> dict[str, dict[str, Any]]:
-    """Return {preset: {metric: {"per_user": {user: value}, "refused": {}}}}."""
+def build_tables(case: Case) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the ranked lists and the relevant items."""
     liked = pd.DataFrame(
         [(user, item) for user, own in case.liked().items() for item in own],
         columns=["user_id", "item_id"],
@@ -34,8 +34,13 @@ def scores(case: Case) -> dict[str, dict[str, Any]]:
         ],
         columns=["user_id", "item_id", "rank"],
     )
+    return ranked, liked
+
+
+def scores(case: Case) -> dict[str, dict[str, Any]]:
+    """Return {preset: {metric: {"per_user": {user: value}, "refused": {}}}}."""
     answers = {}
     for name, metric in METRICS.items():
-        values = metric(k=case.k).calc_per_user(ranked, liked)
+        values = metric(k=case.k).calc_per_user(*build_tables(case))
         answers[f"{name}@{case.k}"] = per_user(values)
     return {"rectools": answers}

@@ -20,20 +20,25 @@ METRICS = {
 }  # fmt: skip
 
 
+def build_tables(case: Case) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the lists and the relevant items."""
+    return (
+        pd.DataFrame(
+            [(user, *row) for user, own in case.run.items() for row in own.items()],
+            columns=["query_id", "item_id", "rating"],
+        ),
+        pd.DataFrame(
+            [(user, item) for user, own in case.liked().items() for item in own],
+            columns=["query_id", "item_id"],
+        ),
+    )
+
+
 def scores(case: Case) -> dict[str, dict[str, Any]]:
     """Return {preset: {metric: {"per_user": {user: value}, "refused": {}}}}."""
     truth = {user: list(own) for user, own in case.liked().items()}
     lists = {user: list(own.items()) for user, own in case.run.items()}
-    frames = (
-        pd.DataFrame(
-            [(user, item, score) for user, own in lists.items() for item, score in own],
-            columns=["query_id", "item_id", "rating"],
-        ),
-        pd.DataFrame(
-            [(user, item) for user, own in truth.items() for item in own],
-            columns=["query_id", "item_id"],
-        ),
-    )
+    frames = build_tables(case)
     answers: dict[str, dict[str, Any]] = {"replay": {}, "replay_dict": {}}
     for name, metric in METRICS.items():
         for preset, given in (("replay", frames), ("replay_dict", (lists, truth))):

@@ -23,19 +23,24 @@ METRICS = {
 }  # fmt: skip
 
 
-def _values(values: torch.Tensor, dim: int | None = None) -> torch.Tensor:  # noqa: ARG001
+def keep_values(values: torch.Tensor, dim: int | None = None) -> torch.Tensor:  # noqa: ARG001
     """Aggregate nothing."""
     return values
 
 
-def scores(case: Case) -> dict[str, dict[str, Any]]:
-    """Return {preset: {metric: {"per_user": {user: value}, "refused": {user: message}}}}."""
+def build_tensors(case: Case) -> list[torch.Tensor]:
+    """Return the user, the score and the grade of each row."""
     rows = [
         (place, score, grade)
         for place, (user, grades) in enumerate(case.grades().items())
         for score, grade in zip(case.run[user].values(), grades, strict=True)
     ]
-    indexes, estimates, grades = (torch.tensor(column) for column in zip(*rows, strict=True))
+    return [torch.tensor(column) for column in zip(*rows, strict=True)]
+
+
+def scores(case: Case) -> dict[str, dict[str, Any]]:
+    """Return {preset: {metric: {"per_user": {user: value}, "refused": {user: message}}}}."""
+    indexes, estimates, grades = build_tensors(case)
     tied = {
         user: "its order of equal scores is not stable"
         for user, own in case.run.items()
@@ -45,7 +50,7 @@ def scores(case: Case) -> dict[str, dict[str, Any]]:
     for name, metric in METRICS.items():
         target = grades if name == "ndcg" else grades >= case.threshold
         kind = getattr(retrieval, f"Retrieval{metric}")
-        asked = kind(top_k=case.k, aggregation=_values)
+        asked = kind(top_k=case.k, aggregation=keep_values)
         asked.update(estimates, target, indexes=indexes)
         values = dict(zip(case.run, asked.compute().tolist(), strict=True))
         answers[f"{name}@{case.k}"] = per_user(values, None if name == "ndcg" else tied)

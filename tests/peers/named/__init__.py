@@ -1,0 +1,1 @@
+"""Names of metrics, theirs and ours, of the pages on coming from other libraries."""
