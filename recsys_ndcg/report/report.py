@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import Ids, column_norms, divide
+from recsys_ndcg.arrays import Ids, divide
 from recsys_ndcg.errors import (
     InvalidInputError,
     check_choice,
@@ -33,12 +33,10 @@ from recsys_ndcg.report.user_groups import BUILT_IN_GROUPS, assign_segments, has
 from recsys_ndcg.scoring import ITEM_COUNTS, Audit, Plan, Scores, Signature, find_metric_name
 from recsys_ndcg.significance import (
     BOOTSTRAPS,
+    Moments,
     adjusted_interval,
     bootstrap_intervals,
     clip_ends,
-    mean_interval,
-    ratio_interval,
-    scores_vary,
 )
 
 if TYPE_CHECKING:
@@ -412,17 +410,8 @@ class Report(Renderable, Mapping[str, float]):
         totals = self.audit_data.totals
         if method == "t":
             check_level("level", level, such_as=0.95)
-            pooled = totals.ratio_moments
             low, high = totals.mean_interval(level)
-            ratios: Iterable[Any] = ratio_interval(
-                pooled.count,
-                pooled.ratio,
-                pooled.mean_x,
-                pooled.residual,
-                level,
-                bounded=self.bounded.to_numpy(),
-                alike=~scores_vary(pooled.count, pooled.mean_x, pooled.x_length),
-            )
+            ratios: Iterable[Any] = totals.ratio_moments.find_interval(level, **totals.kinds)
         else:
             check_choice("method", method, ("t", *BOOTSTRAPS))
             scores = self.scores
@@ -449,10 +438,8 @@ class Report(Renderable, Mapping[str, float]):
             unknown = np.full(len(self.metrics), np.nan)
             return unknown, unknown
         values = self.audit_data.pseudo_values
-        is_known = ~np.isnan(values)
-        norms = column_norms(np.where(is_known, values - totals.mean, 0.0))
-        ends = mean_interval(is_known.sum(axis=0), totals.mean, norms, level)
-        low, high = clip_ends(ends, self.bounded.to_numpy())
+        ends = Moments.of(None, values, ~np.isnan(values)).find_interval(level)
+        low, high = clip_ends(ends, **totals.kinds)
         return low, high
 
     def _adjusted_interval(self) -> tuple[Any, Any]:
@@ -469,6 +456,7 @@ class Report(Renderable, Mapping[str, float]):
             room.residual,
             totals.mean_of("best"),
             bounded=self.bounded.to_numpy(),
+            n_above=totals.score_moments.n_above,
         )
 
     def signature(self, metric: str | Metric | None = None) -> Signature:

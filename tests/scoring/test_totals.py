@@ -97,7 +97,7 @@ def test_moments_agree_with_exact_fractions(grades: list[list[float]]) -> None:
         if exact:
             size = float(max(map(abs, exact)))
             length = pytest.approx(_exact_length(exact), rel=1e-9, abs=1e-13 * size)
-            assert float(totals.score_moments.x_length[column]) == length
+            assert float(totals.score_moments.residual[column]) == length
         kept = scores.is_defined[:, column]
         top, bottom = scores.numerator[kept, column], scores.denominator[kept, column]
         if bottom.any():
