@@ -26,7 +26,6 @@ from recsys_ndcg.rendering import (
     pluralise,
 )
 from recsys_ndcg.significance import (
-    MIN_DIFFERENT,
     Moments,
     count_needed_users,
     is_of_few,
@@ -316,7 +315,7 @@ def describe_rough_means(
         if is_bounded[column] and moments.n_below[column] < few:
             few, side = int(moments.n_below[column]), "below 1"
         end = f"in {metric}: the interval of the mean is rough."
-        if is_of_few(users, few) or (few < MIN_DIFFERENT and 10 * few < users):
+        if is_of_few(users, few):
             verb = "scores" if few == 1 else "score"
             yield f"Only {few} of {users} users{whose} {verb} {side} {end}"
         elif scores is not None and not is_bounded[column]:

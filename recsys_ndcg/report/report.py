@@ -373,7 +373,8 @@ class Report(Renderable, Mapping[str, float]):
             Between 0 and 1, and at least 1e-12 away from both.
         method : {'t', 'percentile', 'bca'}
             ``"t"``: Student's t for means, the delta method for pooled scores; both on the logit
-            scale for metrics in [0, 1], so that no interval leaves these bounds. ``"percentile"``:
+            scale for metrics in [0, 1], and on the logarithmic scale for others that cannot be
+            negative, so that no interval leaves these bounds. ``"percentile"``:
             quantiles over resampled users (bootstrap). ``"bca"``: the same corrected for bias and
             skewness, for few users whose scores are far from normal. Numbers of all lists
             together, such as coverage, always have the interval of the jackknife over users: a
@@ -388,7 +389,8 @@ class Report(Renderable, Mapping[str, float]):
         pandas.DataFrame
             A row per metric: mean_low, mean_high, pooled_low, pooled_high. NaN if fewer than two
             users have a score, or if all have the same: such scores show no standard error. If all
-            are 0, or all 1, ``"t"`` gives the exact binomial bound for metrics in [0, 1].
+            are 0, or all 1, ``"t"`` gives the exact binomial bound for metrics in [0, 1]; if nearly
+            all are, the interval allows for the scores that none of the others has.
 
         Raises
         ------

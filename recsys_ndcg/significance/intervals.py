@@ -20,7 +20,7 @@ MIN_DIFFERENT = 30
 BOOTSTRAPS = ("percentile", "bca")
 
 _SAME = 1e-12  # of a user's part: a smaller residual is rounding
-_FEW = 10  # users who make a mean: of so many, their scores show how much scores vary
+_FEW = 10  # users who make a mean, if they are not very few of all
 _PER_SKEWNESS = 25  # users for each squared unit of skewness
 _PIECES = 4000  # of Simpson's rule: so many that only rounding errors are left
 _FARTHEST = 12  # standard deviations; the density beyond is negligible
@@ -82,12 +82,16 @@ def ratio_interval(  # noqa: PLR0913 - all are inputs
         \qquad \exp\left(\log q \pm \frac{t s}{q}\right)
 
     It is NaN if all residuals are 0 or rounding errors: scores that do not vary show no standard
-    error. A mean in [0, 1] to which fewer than ten users contribute, and fewer than half, has
-    another problem: the scores that no user happens to have. Its interval also contains that of the
-    share of users with a score above 0 (Clopper & Pearson 1934), which is at least the mean; the
-    lower end of this one is multiplied by the mean of their scores. If no score is above 0, this
-    interval is all there is: [0, 1 - b] with b = ((1 - level) / 2)^(1 / count). The same holds for
-    1 - the scores, if fewer than ten are below 1.
+    error. A mean in [0, 1] that few users make (`is_of_few`) has another problem: the scores that
+    none of them happens to have. Its interval also contains that of the share of users with a score
+    above 0 (Clopper & Pearson 1934), times the mean of their scores; but users as many as may exist
+    although no user of the sample is like them, at most b = 1 - ((1 - level) / 2)^(1 / count), may
+    have the score 1 (as in the bound of Stringer, for amounts with few errors: Bickel 1992):
+
+    .. math:: \left[\bar x p_{low},\; b + \bar x (p_{high} - b)\right]
+
+    If no score is above 0, this interval is all there is: [0, b]. If all are 0 or 1, it is the
+    exact binomial one. The same holds for 1 - the scores, if few are below 1.
 
     Parameters
     ----------
@@ -109,7 +113,7 @@ def ratio_interval(  # noqa: PLR0913 - all are inputs
     References
     ----------
     Agresti (2002), Categorical Data Analysis, 2nd edition, section 3.1; Clopper & Pearson (1934),
-    doi:10.1093/biomet/26.4.404
+    doi:10.1093/biomet/26.4.404; Bickel (1992), doi:10.2307/1403650
 
     Examples
     --------
@@ -142,7 +146,9 @@ def ratio_interval(  # noqa: PLR0913 - all are inputs
 
 
 def is_of_few(count: Any, n_away: Any) -> Any:
-    """Return whether the scores of few users make a mean, as almost all others are the same.
+    """Return whether few users make a mean, and all others have the same score, 0 or 1.
+
+    They are fewer than ten, and less than half; or fewer than 30, and less than a tenth.
 
     Parameters
     ----------
@@ -151,45 +157,26 @@ def is_of_few(count: Any, n_away: Any) -> Any:
 
     Examples
     --------
-    >>> is_of_few(500, np.array([0, 9, 10])), is_of_few(9, 5)
-    (array([ True,  True, False]), False)
+    >>> is_of_few(500, np.array([0, 29, 30])), is_of_few(np.array([9, 19]), np.array([5, 9]))
+    (array([ True,  True, False]), array([False,  True]))
     """
-    return (n_away < _FEW) & (2 * n_away < count)
+    most = np.where(10 * np.asarray(n_away) < count, MIN_DIFFERENT, _FEW)
+    return (n_away < most) & (2 * n_away < count)
 
 
 def _bound_few(n_away: Any, users: Any, mean: Any, level: float) -> tuple[Any, Any]:
     """Return the interval of a mean that few users make, NaN if more do."""
-    near, far = np.full(users.shape, np.nan), np.full(users.shape, np.nan)
-    mean, tail = np.broadcast_to(mean, users.shape), (1 - level) / 2
-    for place in map(tuple, np.argwhere(is_of_few(users, n_away))):
-        few, count = int(n_away[place]), int(users[place])
-        score = mean[place] * count / few if few else 0.0
-        near[place] = score * find_binomial_share(few - 1, count, 1 - tail)
-        far[place] = find_binomial_share(few, count, tail)
-    return near, far
+    is_few = is_of_few(users, n_away)
+    if not np.any(is_few):
+        return np.nan, np.nan
+    from scipy.special import bdtri  # noqa: PLC0415 - few reports need it
 
-
-@lru_cache(maxsize=1024)
-def find_binomial_share(most: int, count: int, chance: float) -> float:
-    """Return the share of successes for which at most so many of all draws succeed by this chance.
-
-    These are the ends of the exact interval of Clopper & Pearson. SciPy takes longer to import.
-
-    Examples
-    --------
-    Of 100 users, 3 have a hit:
-
-    >>> round(find_binomial_share(2, 100, 0.975), 4), round(find_binomial_share(3, 100, 0.025), 4)
-    (0.0062, 0.0852)
-    """
-    low, high = 0.0, 1.0 if most >= 0 else 0.0
-    while low < (share := (low + high) / 2) < high:
-        term = total = (1 - share) ** count
-        for n in range(most):
-            term *= (count - n) / (n + 1) * share / (1 - share)
-            total += term
-        low, high = (share, high) if total > chance else (low, share)
-    return high
+    few, tail = np.where(is_few, n_away, 0), (1 - level) / 2
+    score = mean * users / np.maximum(few, 1)
+    unseen, most = (bdtri(one, users, tail) for one in (np.zeros_like(few), few))
+    near = np.where(few > 0, score * bdtri(np.maximum(few - 1, 0), users, 1 - tail), 0.0)
+    far = unseen + score * (most - unseen)
+    return np.where(is_few, near, np.nan), np.where(is_few, far, np.nan)
 
 
 def scores_vary(count: Any, mean: Any, length: Any) -> Any:

@@ -192,19 +192,24 @@ def test_scores_that_do_not_vary_have_no_interval_or_the_exact_bound() -> None:
     assert ratio_interval(40, 0.0, 2.0, 0.0, bounded=True, alike=True)[0] == 0
 
 
-@pytest.mark.parametrize("few", [1, 4, 9])
+@pytest.mark.parametrize("few", [1, 9, 29])
 def test_a_mean_that_few_users_make_has_the_exact_bound_of_their_share(few: int) -> None:
-    """Clopper & Pearson, by SciPy's beta quantiles; at the other end for scores near 1."""
-    scores = np.zeros((500, 1))
-    scores[:few, 0] = np.linspace(0.2, 0.4, few)
+    """Clopper & Pearson, by SciPy's beta quantiles; at the other end for scores near 1.
+
+    So many users as none of 500 shows may have the score 1, the others have the mean of the few.
+    """
+    scores, unseen = np.zeros((500, 1)), 1 - 0.025 ** (1 / 500)
     share = beta.ppf([0.025, 0.975], [few, few + 1], [501 - few, 500 - few])
     known = np.ones(scores.shape, dtype=bool)
-    (low,), (high,) = Moments.of(None, scores, known).find_interval(0.95, bounded=True)
-    logit = mean_interval(500, scores.mean(), np.linalg.norm(scores - scores.mean()), bounded=True)
-    assert high == pytest.approx(share[1], rel=1e-9)
+    for values in (np.ones(few), np.linspace(0.2, 0.4, few)):
+        scores[:few, 0], mean = values, values.mean()
+        (low,), (high,) = Moments.of(None, scores, known).find_interval(0.95, bounded=True)
+        length = np.linalg.norm(scores - scores.mean())
+        logit = mean_interval(500, scores.mean(), length, bounded=True)
+        assert low == pytest.approx(min(share[0] * mean, logit[0]), rel=1e-9)
+        expected = max(unseen + mean * (share[1] - unseen), logit[1])
+        assert high == pytest.approx(expected, rel=1e-9)
     assert high > logit[1]
-    expected = min(share[0] * scores[:few].mean(), logit[0])
-    assert low == pytest.approx(expected, rel=1e-9)
     (other,), (end,) = Moments.of(None, 1 - scores, known).find_interval(0.95, bounded=True)
     assert [other, end] == pytest.approx([1 - high, 1 - low], rel=1e-9)
     parts = [Moments.of(None, scores[n::3], known[n::3]) for n in range(3)]
