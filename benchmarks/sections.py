@@ -617,11 +617,11 @@ SECTIONS = [
         share=0.25,
     ),
     Section(
-        "A model that is worse by the margin is so with a probability of at most 5 %",
+        "A model that is worse by the margin is called less worse, with a probability of 95 %",
         check_probabilities,
         ALPHA,
         sizes=(30, 100, 300),
-        share=0.25,
+        share=0.1,
     ),
     Section(
         "p and interval of a pair are called rough",

@@ -507,10 +507,10 @@ def _find_remarks(found: MetaAnalysis) -> Iterator[str]:
             f"{_FEW[count]} data sets are {_FEW[count].lower()} observations, however many users "
             "they have: a claim about other data sets needs more."
         )
-    if count <= _MANY and found.pairs["prediction_low"].notna().any():
+    if 3 < count <= _MANY and found.pairs["prediction_low"].notna().any():
         yield (
-            "The prediction intervals are rough: of three to ten data sets, they hold less often "
-            f"than {100 * (1 - found.alpha):.10g} % if the true differences vary."
+            f"The prediction intervals are rough: with four to {_MANY} data sets, they hold less "
+            f"often than {100 * (1 - found.alpha):.10g} % if the true differences vary little."
         )
     left_out = [
         f"{model} (not in {', '.join(missing)})"

@@ -253,7 +253,7 @@ def _remark_on_users(report: Report, _: AuditRows) -> Iterator[str]:
         if counts[key] > _FEW_USERS * users:
             yield f"{counts[key]} of {users} users {finding}."
     summary, moments = report.summary, report.audit_data.totals.score_moments
-    is_same = moments.is_constant
+    is_same: Any = moments.is_constant
     yield from _limit_lines(
         describe_equal_scores(f"All {row.users} users", name, row.mean, row.ci_low)
         for name, row in zip(summary.index[is_same], summary[is_same].itertuples(), strict=True)
@@ -308,9 +308,9 @@ def describe_rough_means(
     """
     is_bounded = np.broadcast_to(bounded, len(names))
     for column in np.flatnonzero((moments.count > 1) & ~moments.is_constant).tolist():
-        if names[column] is None:
+        if (name := names[column]) is None:
             continue
-        (whose, metric), users = names[column], int(moments.count[column])
+        (whose, metric), users = name, int(moments.count[column])
         few, side = int(moments.n_above[column]), "above 0"
         if is_bounded[column] and moments.n_below[column] < few:
             few, side = int(moments.n_below[column]), "below 1"
