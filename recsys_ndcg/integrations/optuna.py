@@ -141,7 +141,7 @@ class OptunaPruner:
         best = (max if is_maximised else min)(others, key=itemgetter(1))
         level = 1 - (1 - self._level) / len(others)
         (low, high), (best_low, best_high) = (
-            mean_interval(*numbers, level=level, n_above=n_above, n_below=n_below, **kinds)
-            for *numbers, n_above, n_below, kinds in (trial.user_attrs[name], best)
+            mean_interval(count, mean, length, level, n_above=n_above, n_below=n_below, **kinds)
+            for count, mean, length, n_above, n_below, kinds in (trial.user_attrs[name], best)
         )
         return bool(high < best_low if is_maximised else low > best_high)

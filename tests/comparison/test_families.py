@@ -52,7 +52,7 @@ def test_results_do_not_depend_on_the_order_of_the_models_nor_on_chance(test: st
     """To the last bit; nor on the models' names, nor on the order of each model's users."""
     names = {"like": "A", "poor": "B", "fair": "C", "good": "D"}
     turned = {names[one]: DATA[one][::-1] for one in ("like", "good", "poor")}
-    given = {"metrics": METRICS[:2], "threshold": 4, "margin": 0.05, "test": test}
+    given: dict[str, Any] = {"metrics": METRICS[:2], "threshold": 4, "margin": 0.05, "test": test}
     found = [
         rn.compare({names[one]: DATA[one] for one in names}, **given),
         rn.compare({names[one]: DATA[one] for one in names}, **given, baseline="chance"),
@@ -61,7 +61,7 @@ def test_results_do_not_depend_on_the_order_of_the_models_nor_on_chance(test: st
     columns = ["p_corrected", "pooled_p_corrected", "p_equivalent", "probability_equivalent"]
     tables = []
     for one in found:
-        pairs = one.pairwise[~one.pairwise[["a", "b"]].eq("chance").any(axis=1)]
+        pairs = one.pairwise[(one.pairwise[["a", "b"]] != "chance").all(axis=1)]
         key = pairs["metric"] + pairs[["a", "b"]].apply(sorted, axis=1).str.join("")
         tables.append(pairs.set_index(key)[columns].sort_index())
     for other in tables[1:]:
