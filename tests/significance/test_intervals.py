@@ -260,8 +260,8 @@ def test_scores_that_cannot_be_negative_have_no_interval_below_0() -> None:
     assert mean - half < 0
     assert [low, high] == pytest.approx(mean * np.exp([-half / mean, half / mean]))
     ends = ["ci_low", "ci_high", "pooled_low", "pooled_high"]
-    board = compared.leaderboards["precision@3"].loc["A", ends]
-    assert board.tolist() == pytest.approx([low, high] * 2)
+    board = compared.leaderboards["precision@3"].loc[["A"], ends].to_numpy()
+    assert board[0].tolist() == pytest.approx([low, high] * 2)
     assert report.intervals().to_numpy().min() > 0
     remark = "score above 0 in precision@3: the interval of the mean is rough."
     assert f"Only 4 of 12 users {remark}" in report.remarks
