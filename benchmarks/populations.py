@@ -119,6 +119,9 @@ def _measure_models(ratings: pd.DataFrame) -> Iterator[Population]:
                 for one in algos
             ],
         )
+    how = {"metrics": "precision@5", "threshold": 0.8 * scale[1]}
+    how["weights"] = rn.propensity(ratings[~held_out], gamma=1)
+    yield _make_population("weighted", [rn.evaluate(one.test(test), **how) for one in algos])
 
 
 def _make_population(name: str, reports: list[rn.Report]) -> Population:
@@ -134,7 +137,7 @@ def _make_population(name: str, reports: list[rn.Report]) -> Population:
         name,
         {
             metric: (numerator[has_score, place], denominator[has_score, place, 0])
-            for place, metric in enumerate(METRICS[name])
+            for place, metric in enumerate(reports[0].metrics)
         },
     )
 

@@ -109,6 +109,12 @@ def find_t_interval(top: Floats, bottom: Floats) -> tuple[float, float]:
     return ratio - half, ratio + half
 
 
+def find_probability(apart: Floats, margin: float, random: np.random.Generator) -> float:
+    """Return the probability that a mean is above -margin, by users' random shares alone."""
+    shares = random.standard_exponential((DRAWS, len(apart)))
+    return float((shares @ apart > -margin * shares.sum(axis=1)).mean())
+
+
 def test_groups_by_welch(scores: Floats, groups: Positions, n_groups: int) -> Floats:
     """Return p-values of each group against the others: Welch's t test, Holm's correction."""
     sides = [(scores[groups == one], scores[groups != one]) for one in range(n_groups)]

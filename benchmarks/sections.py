@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import product
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from samples import (
     contains,
     correct,
     find_better,
+    find_probability,
     find_t_interval,
     list_pairs,
     test_groups_by_welch,
@@ -23,8 +25,9 @@ from samples import (
 
 from recsys_ndcg.comparison.verdict import explain_roughness
 from recsys_ndcg.significance.groups import compare_groups
-from recsys_ndcg.significance.intervals import BOOTSTRAPS, bootstrap_ratios, ratio_interval
-from recsys_ndcg.significance.random_effects import combine_effects
+from recsys_ndcg.significance.intervals import BOOTSTRAPS, bootstrap_ratios
+from recsys_ndcg.significance.moments import Moments
+from recsys_ndcg.significance.random_effects import CombinedEffect, combine_effects
 from recsys_ndcg.significance.ranks import find_rank_intervals
 from recsys_ndcg.significance.selection import estimate_optimism
 from recsys_ndcg.significance.student import power
@@ -123,19 +126,21 @@ def _take_parts(sample: Sample, model: int, *, pooled: bool) -> tuple[Floats, Fl
     return top[sample.users], bottom[sample.users], float(top.sum() / bottom.sum())
 
 
-def _find_interval(top: Floats, bottom: Floats, *, pooled: bool) -> tuple[float, float]:
-    ratio = top.sum() / bottom.sum()
-    residual = float(np.linalg.norm(top - ratio * bottom))
-    low, high = ratio_interval(
-        len(top), ratio, bottom.mean(), residual, 1 - ALPHA, bounded=True, alike=not pooled
-    )
+def _find_interval(
+    top: Floats, bottom: Floats, *, few: bool = True, **kinds: bool
+) -> tuple[float, float]:
+    """Return the interval of a ratio; `few`: whether it allows for few users with a score."""
+    moments = Moments.of(bottom[:, None], top[:, None], np.ones((len(top), 1), dtype=bool))
+    if not few:
+        moments = replace(moments, n_above=moments.count, n_below=moments.count)
+    (low,), (high,) = moments.find_interval(1 - ALPHA, **(kinds or {"bounded": True}))
     return float(low), float(high)
 
 
 def _check_intervals(sample: Sample, *, pooled: bool) -> Outcomes:
     top, bottom, truth = _take_parts(sample, MODEL, pooled=pooled)
     found = {f"Student's t {BEFORE}": find_t_interval(top, bottom)}
-    found[LOGIT] = _find_interval(top, bottom, pooled=pooled)
+    found[LOGIT] = _find_interval(top, bottom)
     how: dict[str, Any] = {"level": 1 - ALPHA, "draws": DRAWS, "seed": sample.number}
     for method in BOOTSTRAPS:
         (low,), (high,) = bootstrap_ratios(top[:, None], bottom[:, None], method=method, **how)
@@ -160,6 +165,29 @@ def check_rare_hits(sample: Sample) -> Outcomes:
         yield name, low <= truth <= high
 
 
+def check_few_users(sample: Sample) -> Outcomes:
+    """Check the intervals of a mean that few users make: of all with a hit, one in ten keeps it."""
+    scores = sample.everyone()[:, POOR].copy()
+    hits = np.flatnonzero(scores)
+    scores[np.delete(hits, slice(None, None, 10))] = 0
+    top, ones = scores[sample.users], np.ones(sample.size)
+    for few in (False, True):
+        name = "t, logit scale, and the share of users" if few else f"{LOGIT} {BEFORE}"
+        low, high = _find_interval(top, ones, few=few)
+        has_length = not np.isnan(low)
+        yield name, [low <= scores.mean() <= high] * has_length
+
+
+def check_weighted(sample: Sample) -> Outcomes:
+    """Check the intervals of a mean of scores that weights make larger than 1."""
+    top, bottom, truth = _take_parts(sample, MODEL, pooled=False)
+    low, high = find_t_interval(top, bottom)
+    yield f"Student's t {BEFORE}", low <= truth <= high
+    yield f"Student's t, ends below 0 {BEFORE}", low < 0
+    low, high = _find_interval(top, bottom, nonnegative=True)
+    yield "t, logarithmic scale", low <= truth <= high
+
+
 def check_lengths(sample: Sample) -> Outcomes:
     """Count intervals without a length: of samples in which no user has a hit."""
     for name, (low, high), _ in _find_rare_hits(sample):
@@ -169,7 +197,7 @@ def check_lengths(sample: Sample) -> Outcomes:
 def _find_rare_hits(sample: Sample) -> Iterator[tuple[str, tuple[float, float], float]]:
     top, bottom, truth = _take_parts(sample, POOR, pooled=False)
     yield f"Student's t {BEFORE}", find_t_interval(top, bottom), truth
-    yield LOGIT, _find_interval(top, bottom, pooled=False), truth
+    yield LOGIT, _find_interval(top, bottom), truth
 
 
 def check_differences(sample: Sample) -> Outcomes:
@@ -242,6 +270,30 @@ def check_gates(sample: Sample) -> Outcomes:
     yield f"all; none called rough {BEFORE}", is_passed
     yield "called rough", is_passed[is_rough]
     yield "not called rough", is_passed[~is_rough]
+
+
+def check_probabilities(sample: Sample) -> Outcomes:
+    """Count the pairs whose worse model is said to be less than their difference worse.
+
+    So it is if the probability is at least 95 %.
+    """
+    scores = sample.everyone()
+    means, random = scores.mean(axis=0), sample.random
+    found: dict[str, list[bool]] = {"30 users who differ": [], "fewer": [], BEFORE: []}
+    for first, second in PAIRS:
+        worse, better = (first, second) if means[first] < means[second] else (second, first)
+        margin = float(means[better] - means[worse])
+        pair = scores[sample.users][:, [worse, better]]
+        result = sample.test(pair, [(0, 1)], margin=margin)
+        n_different = int(result.wins[0] + result.losses[0])
+        if n_different:
+            row = "30 users who differ" if n_different >= 30 else "fewer"
+            found[row].append(bool(1 - result.probability_worse[0] >= 1 - ALPHA))
+            probability = find_probability(pair[:, 0] - pair[:, 1], margin, random)
+            found[BEFORE].append(probability >= 1 - ALPHA)
+    yield f"users as they are {BEFORE}", np.array(found[BEFORE])
+    yield "two users added, fewer than 30 differ", np.array(found["fewer"])
+    yield "two users added, at least 30 differ", np.array(found["30 users who differ"])
 
 
 def count_rough(sample: Sample) -> Outcomes:
@@ -432,7 +484,7 @@ def check_bars(sample: Sample) -> Outcomes:
     scores = sample.everyone()[sample.users][:, :20]
     means, ones, pairs = scores.mean(axis=0), np.ones(len(scores)), list_pairs(scores.shape[1])
     found = sample.test(scores, pairs, correction="max-T")
-    low, high = np.array([_find_interval(one, ones, pooled=False) for one in scores.T]).T
+    low, high = np.array([_find_interval(one, ones) for one in scores.T]).T
     overlaps = np.maximum(*low[pairs.T]) <= np.minimum(*high[pairs.T])
     is_significant, best = found.p_corrected <= ALPHA, means.argmax()
     yield f"intervals of means, all pairs {BEFORE}", overlaps[is_significant]
@@ -457,22 +509,33 @@ def measure_optimism(sample: Sample) -> Outcomes:
 
 def check_data_sets(sample: Sample) -> Outcomes:
     """Check the interval of a mean d_z over data sets, each of other users and of another d_z."""
+    for count, tau in product((2, 3, 5), (0.0, 0.05, 0.2)):
+        mean = _combine_data_sets(sample, count, tau)
+        yield f"{count} data sets, tau = {tau}", mean.low <= MEAN_D_Z <= mean.high
+
+
+def check_next_data_set(sample: Sample) -> Outcomes:
+    """Check the interval of the d_z in one more data set."""
+    for count, tau in product((3, 5, 10), (0.0, 0.05, 0.2)):
+        mean, truth = _combine_data_sets(sample, count, tau), sample.random.normal(MEAN_D_Z, tau)
+        is_inside = mean.prediction_low <= truth <= mean.prediction_high
+        yield f"{count} data sets, tau = {tau}", is_inside
+
+
+def _combine_data_sets(sample: Sample, count: int, tau: float) -> CombinedEffect:
+    """Return the mean over data sets of other users, whose d_z has a standard deviation of tau."""
     scores = sample.everyone()[:, PAIR]
     apart = scores[:, 0] - scores[:, 1]
     apart = (apart - apart.mean()) / apart.std()
-    for count in (2, 3, 5):
-        for tau in (0.0, 0.05, 0.2):
-            found = []
-            for d_z in sample.random.normal(MEAN_D_Z, tau, count):
-                users = sample.random.integers(0, len(apart), sample.size)
-                values = np.column_stack([apart[users] + d_z, np.zeros(sample.size)])
-                found.append(sample.test(values, [(0, 1)]))
-            effects, errors = (
-                np.concatenate([getattr(one, name) for one in found])
-                for name in ("d_z", "d_z_error")
-            )
-            mean = combine_effects(effects, errors**2, ALPHA)
-            yield f"{count} data sets, tau = {tau}", mean.low <= MEAN_D_Z <= mean.high
+    found = []
+    for d_z in sample.random.normal(MEAN_D_Z, tau, count):
+        users = sample.random.integers(0, len(apart), sample.size)
+        values = np.column_stack([apart[users] + d_z, np.zeros(sample.size)])
+        found.append(sample.test(values, [(0, 1)]))
+    effects, errors = (
+        np.concatenate([getattr(one, name) for one in found]) for name in ("d_z", "d_z_error")
+    )
+    return combine_effects(effects, errors**2, ALPHA)
 
 
 NONE = ("t, none",)
@@ -510,6 +573,24 @@ SECTIONS = [
         small=20,
         holds={"catalogue": 0},
     ),
+    Section(
+        "The interval of a mean contains the truth, but one in ten users with a hit keeps it",
+        check_few_users,
+        1 - ALPHA,
+        scores=(CATALOGUE, HIT),
+        sizes=(100, 500, 1000),
+        small=500,
+        holds={"catalogue": 0},
+    ),
+    Section(
+        "The interval of a mean of weighted precision contains the truth",
+        check_weighted,
+        1 - ALPHA,
+        scores=[("weighted", "precision@5")],
+        sizes=(30, 100, 300, 1000),
+        holds={"weighted": 300},
+        excused=[f"Student's t, ends below 0 {BEFORE}"],
+    ),
     Section("The interval of a difference contains the truth", check_differences, 1 - ALPHA),
     Section(
         "All 15 intervals of differences contain the truth",
@@ -534,6 +615,13 @@ SECTIONS = [
         sizes=(30, 100, 300, 1000),
         excused=("called rough",),
         share=0.25,
+    ),
+    Section(
+        "A model that is worse by the margin is called less worse, with a probability of 95 %",
+        check_probabilities,
+        ALPHA,
+        sizes=(30, 100, 300),
+        share=0.1,
     ),
     Section(
         "p and interval of a pair are called rough",
@@ -666,5 +754,13 @@ SECTIONS = [
         check_data_sets,
         1 - ALPHA,
         sizes=(200, 1000),
+    ),
+    Section(
+        "The interval of the d_z in one more data set contains it",
+        check_next_data_set,
+        1 - ALPHA,
+        sizes=(200, 1000),
+        holds={},
+        share=0.25,
     ),
 ]

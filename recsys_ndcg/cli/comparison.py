@@ -218,7 +218,11 @@ class StatisticsOptions:
     )
     alpha: float = option("Significance level.", default=0.05, metavar="NUMBER")
     margin: float | None = option(_MARGIN, metavar="NUMBER")
-    draws: int = option("Number of random draws of resampling tests.", default=10_000, metavar="N")
+    draws: int | None = option(
+        "Number of random draws of resampling tests, or of max-T.  "
+        "[default: 10000; 100000 for max-T of the t test]",
+        metavar="N",
+    )
     seed: int = option("Random seed of the draws.", default=0, metavar="N")
 
     def check(self, models: Collection[str]) -> None:

@@ -13,7 +13,6 @@ import pandas as pd
 from recsys_ndcg.comparison.model_scores import CHANCE
 from recsys_ndcg.comparison.trends import LEAD
 from recsys_ndcg.comparison.verdict import (
-    MIN_DIFFERENT,
     explain_roughness,
     format_percent,
     format_size,
@@ -36,8 +35,9 @@ from recsys_ndcg.report import (
     build_remarks_section,
     build_signatures_section,
     describe_equal_scores,
+    describe_rough_means,
 )
-from recsys_ndcg.significance import Testing, compare_pairs
+from recsys_ndcg.significance import MIN_DIFFERENT, Testing, compare_pairs
 
 if TYPE_CHECKING:
     from recsys_ndcg.comparison.comparison import Comparison
@@ -368,15 +368,17 @@ def _find_length_remarks(comparison: Comparison) -> Iterator[str]:
 
 
 def _find_equal_scores(comparison: Comparison) -> list[str]:
-    """Return a remark on each mean of scores that do not vary."""
+    """Return a remark on each mean of scores that do not vary, or whose interval is rough."""
     lines = []
     for name in comparison.metrics_of_users:
         result, board = comparison.by_metric[name], comparison.leaderboards[name]
-        for model in np.array(result.models, dtype=object)[result.is_constant]:
+        for model in np.array(result.models, dtype=object)[result.score_moments.is_constant]:
             if model != CHANCE:
                 users, mean, low = board.loc[model, ["users", "mean", "ci_low"]]
                 who = f"All {users:.0f} users of {model}"
                 lines.append(describe_equal_scores(who, name, mean, low))
+        names = [None if model == CHANCE else (f" of {model}", name) for model in result.models]
+        lines += describe_rough_means(result.score_moments, result.scores, names, result.is_bounded)
     return list_first(lines, _MAX_LINES, "… and the same for {} more means.")
 
 

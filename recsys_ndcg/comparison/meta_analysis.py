@@ -53,6 +53,7 @@ _OF_THE_DATA = {"users", "train", "catalogue", "features", "base", "groups", "sh
 #: Fields that may differ, with a remark.
 _REMARKED = ("threshold", "max_grade", "version")
 _FEW = {2: "Two", 3: "Three", 4: "Four"}  # data sets that are too few, in words
+_MANY = 10  # data sets: with no more, they show roughly how much data sets vary
 _MAX_NAMED = 3  # pairs and data sets in a sentence
 _MAX_CHARTS = 4  # pairs with a chart on a page
 _TESTED = ("tested_low", "tested_high")  # intervals of the data sets' own tests
@@ -505,6 +506,11 @@ def _find_remarks(found: MetaAnalysis) -> Iterator[str]:
         yield (
             f"{_FEW[count]} data sets are {_FEW[count].lower()} observations, however many users "
             "they have: a claim about other data sets needs more."
+        )
+    if 3 < count <= _MANY and found.pairs["prediction_low"].notna().any():
+        yield (
+            f"The prediction intervals are rough: with four to {_MANY} data sets, they hold less "
+            f"often than {100 * (1 - found.alpha):.10g} % if the true differences vary little."
         )
     left_out = [
         f"{model} (not in {', '.join(missing)})"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -16,13 +16,11 @@ from recsys_ndcg.arrays import (
     Floats,
     Positions,
     ReadOnlyArrays,
-    column_norms,
     column_sums,
     divide,
 )
 from recsys_ndcg.comparison.model_scores import CHANCE
 from recsys_ndcg.comparison.swaps import run_swap_test
-from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.metrics import Metric, OverLists
@@ -31,6 +29,7 @@ from recsys_ndcg.ranking import Exposures
 from recsys_ndcg.scoring import Measurement, adjust_for_chance, nearly_equal, subtract_scores
 from recsys_ndcg.significance import (
     CORRECTIONS,
+    Moments,
     PairResults,
     adjusted_interval,
     assign_letters,
@@ -39,9 +38,6 @@ from recsys_ndcg.significance import (
     compare_groups,
     compare_pairs,
     find_rank_intervals,
-    mean_interval,
-    ratio_interval,
-    scores_vary,
 )
 
 if TYPE_CHECKING:
@@ -84,8 +80,8 @@ class MetricComparison(ReadOnlyArrays):
     ----------
     name : str
         The metric's name.
-    metric : Metric
-        The metric.
+    measurement : Measurement
+        The metric with all choices.
     models : tuple of str
         The columns' names.
     scores, numerator, denominator, chance, best : float64 arrays
@@ -105,14 +101,12 @@ class MetricComparison(ReadOnlyArrays):
     exposures : tuple of Exposures
         The lists of each model, if the metric is a number of all lists together, and they are
         known.
-    convention : Convention
-        All choices.
     ranked : str
         What is ranked, in words.
     """
 
     name: str
-    metric: Metric
+    measurement: Measurement
     models: tuple[str, ...]
     scores: Floats
     numerator: Floats
@@ -126,7 +120,6 @@ class MetricComparison(ReadOnlyArrays):
     runs: tuple[Floats, ...] = ()
     known_tests: PairResults | None = None
     exposures: tuple[Exposures, ...] = ()
-    convention: Convention = field(default_factory=Convention)
     ranked: str = "rated items"
 
     @classmethod
@@ -148,8 +141,12 @@ class MetricComparison(ReadOnlyArrays):
         if len(exposures) == len(models) and all(one is not None for one in exposures):
             fields["exposures"] = tuple(exposures)
         fields["ranked"] = comparison.signatures[name].protocol_in_words
-        fields["convention"] = comparison.first_model.measurements[column].convention
-        return cls(name, comparison.first_model.metrics[column], tuple(models), **fields)
+        return cls(name, comparison.first_model.measurements[column], tuple(models), **fields)
+
+    @property
+    def metric(self) -> Metric:
+        """The metric."""
+        return self.measurement.metric
 
     @property
     def where(self) -> str:
@@ -176,14 +173,10 @@ class MetricComparison(ReadOnlyArrays):
         return divide(total, is_known.sum(axis=0))
 
     def intervals(self, alpha: float) -> Floats:
-        """Return Student's t interval for each model's mean: shape (2, n_models).
-
-        For scores in [0, 1] it is on the logit scale (`ratio_interval`).
-        """
-        count, mean, norms = self._moments
-        is_mean = self.is_bounded and self.metric.per_user
-        ends = mean_interval(count, mean, norms, 1 - alpha, bounded=is_mean)
-        return clip_ends(ends, self.is_bounded)
+        """Return the interval for each model's mean (`ratio_interval`): shape (2, n_models)."""
+        kinds = self.measurement.kinds
+        ends = self.score_moments.find_interval(1 - alpha, **kinds if self.metric.per_user else {})
+        return clip_ends(ends, **kinds)
 
     def adjusted_intervals(self, alpha: float) -> Floats:
         """Return the interval of each model's adjusted score: shape (2, n_models).
@@ -191,34 +184,27 @@ class MetricComparison(ReadOnlyArrays):
         NaN if chance is unknown for some users with a score.
         """
         above, room = self.scores - self.chance, self.best - self.chance
-        is_known = ~np.isnan(above + room)
-        count = is_known.sum(axis=0)
-        mean = divide(column_sums(np.where(is_known, room, 0.0)), count)
+        moments, own = Moments.of(room, above, ~np.isnan(above + room)), self.score_moments
         best = self.means("best")
         adjusted = adjust_for_chance(self.means(), self.means("chance"), best)
-        norms = column_norms(np.where(is_known, above - adjusted * room, 0.0))
-        count = np.where((is_known == ~np.isnan(self.scores)).all(axis=0), count, 0)
         ends = adjusted_interval(
-            count, adjusted, mean, norms, best, level=1 - alpha, bounded=self.is_bounded
+            np.where(moments.count == own.count, moments.count, 0),
+            *(adjusted, moments.mean_x, moments.residual, best),
+            level=1 - alpha,
+            bounded=self.is_bounded,
+            n_above=own.n_above,
         )
         return np.array(ends)
 
-    @property
-    def is_constant(self) -> Flags:
-        """Whether all users of each model, at least two, have the same score."""
-        count, mean, norms = self._moments
-        return np.asarray((count > 1) & ~scores_vary(count, mean, norms))
-
-    @property
-    def _moments(self) -> tuple[Positions, Floats, Floats]:
-        """Each model's number of users, mean, and root of the sum of squared deviations."""
-        is_known, mean = ~np.isnan(self.scores), self.means()
-        return is_known.sum(axis=0), mean, column_norms(np.where(is_known, self.scores - mean, 0.0))
+    @lazy_property
+    def score_moments(self) -> Moments:
+        """The moments of each model's scores."""
+        return Moments.of(None, self.scores, ~np.isnan(self.scores))
 
     @property
     def is_bounded(self) -> bool:
         """Whether every score is in [0, 1]."""
-        return Measurement(self.metric, self.convention).is_bounded
+        return self.measurement.is_bounded
 
     @property
     def columns_by_mean(self) -> Positions:
@@ -326,7 +312,8 @@ class MetricComparison(ReadOnlyArrays):
         return test_metrics([self])[0]
 
     def _test_by_swaps(self) -> PairResults:
-        metric, convention, by_t = self.metric, self.convention, replace(self.testing, test="t")
+        metric, convention = self.metric, self.measurement.convention
+        by_t = replace(self.testing, test="t")
         assert isinstance(metric, OverLists), "only these have exposures"  # noqa: S101
         parts = []
         with progress_bar(enabled=self.progress) as show:
@@ -372,17 +359,9 @@ class MetricComparison(ReadOnlyArrays):
         return divide(top, bottom)
 
     def pooled_intervals(self, alpha: float) -> Floats:
-        """Return the delta-method interval of each model's pooled score: shape (2, n_models).
-
-        For metrics in [0, 1] on the logit scale (`ratio_interval`).
-        """
-        is_defined = self.denominator != 0
-        count, ratio = is_defined.sum(axis=0), self._ratio
-        mean = column_sums(self.denominator) / np.maximum(count, 1)
-        rest = column_norms(self.numerator - ratio * self.denominator)
-        apart = column_norms(np.where(is_defined, self.denominator - mean, 0.0))
-        options = {"bounded": self.is_bounded, "alike": ~scores_vary(count, mean, apart)}
-        ends = ratio_interval(count, ratio, mean, rest, 1 - alpha, **options)
+        """Return the interval of each model's pooled score (`ratio_interval`)."""
+        moments = Moments.of(self.denominator, self.numerator, self.denominator != 0)
+        ends = moments.find_interval(1 - alpha, **self.measurement.kinds)
         return np.array([self.metric.score(end) for end in ends])
 
     def _linearise_pooled(self, is_defined: Flags) -> Floats:

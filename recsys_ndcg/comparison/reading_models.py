@@ -57,7 +57,7 @@ def compare(  # noqa: PLR0913 - the contract
     correction: str | None = None,
     family: str = "pairs",
     alpha: float = 0.05,
-    draws: int = 10_000,
+    draws: int | None = None,
     seed: int = 0,
     columns: Mapping[str, str] | None = None,
     train: Any = None,
@@ -105,8 +105,11 @@ def compare(  # noqa: PLR0913 - the contract
         Chance is always a family apart.
     alpha : float
         Significance level, at least 1e-12; intervals have level 1 - alpha.
-    draws, seed : int
-        Number and seed of the random signs, resamples or max-T draws.
+    draws : int, optional
+        Number of random signs or resamples, by default 10,000; or of draws of the largest t for
+        max-T of the t test, by default 100,000.
+    seed : int
+        Seed of the draws. Each user has the same draws for all models, whatever their order.
     train : optional
         The training data, a row per rating, for ``by="activity"``, ``by="training_ratings"`` and
         ``by="cold"``; for ``"cold"`` the ids of its users are enough. For predictions, also as in

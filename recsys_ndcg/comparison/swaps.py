@@ -73,7 +73,7 @@ def run_swap_test(  # noqa: PLR0913 - all are inputs
         rng = np.random.default_rng(how.seed)  # the same swaps for every pair
         swap = _SwappedLists(parts[a], parts[b])
         for first in range(0, draws, _CHUNK):
-            if draws < how.draws:
+            if draws < how.n_draws:
                 flags = list_changes(n_users)[first : first + _CHUNK]
             else:
                 flags = rng.random((min(_CHUNK, draws - first), n_users)) < 0.5

@@ -12,7 +12,7 @@ import numpy as np
 from recsys_ndcg.comparison.model_scores import CHANCE
 from recsys_ndcg.errors import escape_invisible, format_count
 from recsys_ndcg.rendering import Verdict, join_names, list_first
-from recsys_ndcg.significance import power
+from recsys_ndcg.significance import MIN_DIFFERENT, count_needed_users, power
 
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Positions
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 _MAX_NAMES = 4
 _SMALLEST = 0.0001  # smaller p-values are written as p < 0.0001
-MIN_DIFFERENT = 30  # users whose scores differ: with fewer, the mean is far from normal
-_PER_SKEWNESS = 25  # users for each squared unit of skewness: Cochran (1977), section 2.15
 
 
 def format_size(value: float) -> str:
@@ -356,11 +354,10 @@ def explain_roughness(result: MetricComparison, pair: int) -> str:
     if different < MIN_DIFFERENT:
         verb = "has" if different == 1 else "have"
         return f"only {format_count(different, 'user')} {verb} different {what}"
-    needed = _PER_SKEWNESS * skewness**2
-    if users < needed:
+    if users < (needed := count_needed_users(skewness)):
         return (
-            f"the differences are skewed (skewness {skewness:.1f}: {math.ceil(needed)} users are "
-            f"needed, and there are {users})"
+            f"the differences are skewed (skewness {skewness:.1f}: {needed} users are needed, and "
+            f"there are {users})"
         )
     return ""
 

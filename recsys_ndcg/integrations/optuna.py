@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from recsys_ndcg.arrays import column_norms
 from recsys_ndcg.errors import InvalidInputError, check_level
 from recsys_ndcg.input import to_floats
 from recsys_ndcg.metrics import Metric
 from recsys_ndcg.report import Report
 from recsys_ndcg.scoring import find_metric_name
-from recsys_ndcg.significance import mean_interval
+from recsys_ndcg.significance import Moments, mean_interval
 
+_MOMENTS = ("count", "ratio", "residual", "n_above", "n_below")
 _ATTRIBUTE = "recsys_ndcg step {}"  # of a trial: what its interval at a step is computed from
 
 
@@ -89,21 +89,20 @@ class OptunaPruner:
             The report has no such metric, or the scores are not numbers.
         """
         if isinstance(result, Report):
-            moments, names = result.audit_data.totals.score_moments, result.metrics
+            totals, names = result.audit_data.totals, result.metrics
+            moments = totals.score_moments
             column = names.index(
                 find_metric_name(metric, names, "This report", result.metrics_of_users)
             )
-            count, mean = moments.count[column], moments.mean_x[column]
-            length, bounded = moments.x_length[column], bool(result.bounded.iloc[column])
+            kinds = {name: bool(one[column]) for name, one in totals.kinds.items()}
         else:
-            scores = to_floats(result, "scores")
-            scores = scores[~np.isnan(scores)]
-            count, mean = len(scores), scores.mean() if len(scores) else np.nan
-            length = column_norms((scores - mean)[:, None])[0]
-            bounded = bool(((scores >= 0) & (scores <= 1)).all())
-        kept = [int(count), float(mean), float(length), bounded]
+            scores = to_floats(result, "scores")[:, None]
+            moments, column = Moments.of(None, scores, ~np.isnan(scores)), 0
+            kinds = {"bounded": bool((np.isnan(scores) | ((scores >= 0) & (scores <= 1))).all())}
+        numbers = [getattr(moments, name)[column] for name in _MOMENTS]
+        kept = [int(numbers[0]), *map(float, numbers[1:]), kinds]
         trial.set_user_attr(_ATTRIBUTE.format(step), kept)
-        trial.report(float(mean), step)
+        trial.report(kept[1], step)
 
     def prune(self, study: Any, trial: Any) -> bool:
         """Return whether a trial is certainly worse than the best other trial at its last step.
@@ -142,7 +141,7 @@ class OptunaPruner:
         best = (max if is_maximised else min)(others, key=itemgetter(1))
         level = 1 - (1 - self._level) / len(others)
         (low, high), (best_low, best_high) = (
-            mean_interval(count, mean, length, level, bounded=bounded)
-            for count, mean, length, bounded in (trial.user_attrs[name], best)
+            mean_interval(count, mean, length, level, n_above=n_above, n_below=n_below, **kinds)
+            for count, mean, length, n_above, n_below, kinds in (trial.user_attrs[name], best)
         )
         return bool(high < best_low if is_maximised else low > best_high)

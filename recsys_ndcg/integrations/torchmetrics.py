@@ -51,7 +51,7 @@ class RankingMetric(TorchMetric):  # type: ignore[misc] # torchmetrics may be mi
         )
         groups = LabelledGroups.of(self.plan, users, true, part=True)
         moments = Totals.of(groups.score(estimated)).score_moments
-        self.totals += torch.from_numpy(moments.sum_x).to(self.totals.device)
+        self.totals += torch.from_numpy(moments.sum_y).to(self.totals.device)
         self.counts += torch.from_numpy(moments.count).to(self.counts.device)
         if self._repeated == "raise":
             self.users.append(torch.unique(indexes.detach()))

@@ -70,6 +70,7 @@ class BiasDisparity(ByColumn):
     reads = ALL_LISTS | {"missing_feature"}
     option = "which", ("BD", "BS", "BR")
     bounded = False
+    nonnegative = False
     reads_catalogue = True
 
     user_group: str = ""

@@ -31,6 +31,7 @@ class Divergence(Metric):
     greater_is_better: ClassVar[bool] = False
     best_first: ClassVar[bool] = False
     bounded: ClassVar[bool] = False
+    nonnegative: ClassVar[bool] = True
     no_chance: ClassVar[str] = (
         "it is not linear in the items, so its mean over random orders is not computed"
     )

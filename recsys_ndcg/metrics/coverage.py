@@ -45,6 +45,7 @@ class Coverage(OverLists):
     name = "coverage"
     is_linear = True
     bounded = False  # `coverage_as` can be a count
+    nonnegative = True
     also_called = ("catalogcoverage", "cataloguecoverage", "itemcoverage")
     reads = ALL_LISTS | {"coverage_as"}
 

@@ -81,6 +81,7 @@ class Diversity(OfColumn):
         "distance", "pairs_over", "pairs_as", "single_item", "missing_feature", "popularity_of",
     }  # fmt: skip
     bounded = False
+    nonnegative = True
     best_first = False
 
     def find_needs(self, convention: Convention) -> frozenset[str]:

@@ -46,6 +46,7 @@ class Entropy(OverLists):
     also_called = ("shannonentropy", "shannon", "distributionalcoverage")
     reads = (ALL_LISTS - {"universe", "outside"}) | {"log_base", "entropy_over"}
     bounded = False
+    nonnegative = True
 
     def value(self, totals: ItemTotals, convention: Convention) -> float:
         """Return the entropy of the exposures."""

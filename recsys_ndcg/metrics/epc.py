@@ -25,6 +25,7 @@ class OfRelevantItems(OfItems):
     needs = frozenset({"items", "train"})
     reads = LISTS | {"cold_item", "discount"}
     needs_threshold = True
+    nonnegative = True
 
     def weights(self, ranking: Ranking) -> Floats:
         """Return the discount of each of the first ranks."""

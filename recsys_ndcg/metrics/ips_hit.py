@@ -55,6 +55,7 @@ class IPSHit(OfItems):
     needs = frozenset({"items", "train"})
     reads = ORDER | {"popularity_of"}
     needs_threshold = True
+    nonnegative = True
     same_denominator = True
 
     cap: float = 10_000.0

@@ -25,6 +25,7 @@ Columns = Mapping[str, Floats]
 class OverItemGroups(OverLists):
     """A number of all lists together, from sums by group of items. Chance is not known."""
 
+    nonnegative: ClassVar[bool] = True
     no_chance: ClassVar[str] = "the mean of random lists is not known for groups of items"
     #: The one group that is measured, a field in metrics that can measure one.
     group: ClassVar[str] = ""

@@ -99,10 +99,12 @@ class Metric:
     same_denominator: ClassVar[bool | None] = None
     #: "usual": a name without @k takes every k of k=; "possible": it takes none; "none": never a k
     cutoff: ClassVar[str] = "usual"
-    #: Whether it depends on the order of a list; whether higher is better; whether it is in [0, 1].
+    #: Whether it depends on the order of a list; whether higher is better; whether it is in [0, 1],
+    #: or at least never negative.
     depends_on_order: ClassVar[bool] = True
     greater_is_better: ClassVar[bool] = True
     bounded: ClassVar[bool] = True
+    nonnegative: ClassVar[bool] = False
 
     #: The column of the features that it reads, a field in metrics that read one.
     column: ClassVar[str] = ""

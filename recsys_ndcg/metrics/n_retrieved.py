@@ -41,6 +41,7 @@ class NRetrieved(Metric):
     needs = frozenset({"items"})
     reads = ROWS_AND_USERS
     bounded = False
+    nonnegative = True
     same_denominator = True
 
     def numerator(self, ranking: Ranking) -> Floats:

@@ -44,6 +44,7 @@ class Novelty(OfItems):
     also_called = ("miuf", "surprisal", "selfinformation", "meaninvuserfreq")
     needs = frozenset({"items", "train"})
     reads = POPULARITY | {"novelty_model", "novelty_as"}
+    nonnegative = True
 
     def values_by_item(self, known: Background, convention: Convention) -> Floats:
         """Return the self-information of every item, in bits."""

@@ -40,6 +40,7 @@ class OfTopics(OfColumn):
     needs: ClassVar[frozenset[str]] = frozenset({"items", "features"})
     reads: ClassVar[frozenset[str]] = TOPICS
     best_first: ClassVar[bool] = False
+    nonnegative: ClassVar[bool] = True
     #: Whether it reads the topics of relevant items that are not in the list.
     reads_unlisted: ClassVar[bool] = True
 

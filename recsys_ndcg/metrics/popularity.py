@@ -48,6 +48,7 @@ class Popularity(OfItems):
     needs = frozenset({"items", "train"})
     reads = POPULARITY | {"popularity_as"}
     greater_is_better = False
+    nonnegative: ClassVar[bool] = True
 
     def values_by_item(self, known: Background, convention: Convention) -> Floats:
         """Return the popularity of every item."""
@@ -98,6 +99,7 @@ class PopularityLift(Popularity):
 
     name = "popularity_lift"
     also_called: ClassVar[tuple[str, ...]] = ("lift",)
+    nonnegative = False
 
     def numerator(self, ranking: Ranking) -> Floats:
         """Return the mean popularity of the list minus the history's."""

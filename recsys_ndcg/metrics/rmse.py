@@ -43,6 +43,7 @@ class RMSE(Metric):
     cutoff = "none"
     depends_on_order = False
     bounded = False
+    nonnegative = True
     greater_is_better = False
 
     @property

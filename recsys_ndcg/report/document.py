@@ -25,10 +25,16 @@ from recsys_ndcg.rendering import (
     list_first,
     pluralise,
 )
-from recsys_ndcg.significance import scores_vary
+from recsys_ndcg.significance import (
+    Moments,
+    count_needed_users,
+    is_of_few,
+    measure_skewness,
+)
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
+    from recsys_ndcg.arrays import Floats
     from recsys_ndcg.report.report import Report
     from recsys_ndcg.scoring import Audit, Plan, Signature, Totals
 
@@ -247,11 +253,15 @@ def _remark_on_users(report: Report, _: AuditRows) -> Iterator[str]:
         if counts[key] > _FEW_USERS * users:
             yield f"{counts[key]} of {users} users {finding}."
     summary, moments = report.summary, report.audit_data.totals.score_moments
-    is_same = (moments.count > 1) & ~scores_vary(moments.count, moments.mean_x, moments.x_length)
+    is_same: Any = moments.is_constant
     yield from _limit_lines(
         describe_equal_scores(f"All {row.users} users", name, row.mean, row.ci_low)
         for name, row in zip(summary.index[is_same], summary[is_same].itertuples(), strict=True)
     )
+    by_user = report.audit_data.by_user
+    scores = None if by_user is None else by_user.per_user
+    named = [("", name) for name in report.metrics]
+    yield from _limit_lines(describe_rough_means(moments, scores, named, report.bounded))
     scored: dict[Any, int] = summary["users"].to_dict()
     is_of_users = {str(one): one.metric.per_user for one in report.audit_data.measurements}
     undefined = [name for name, n in scored.items() if not n]
@@ -275,6 +285,46 @@ def describe_equal_scores(users: str, metric: str, score: float, low: float) -> 
     if np.isnan(low):
         interval = "no interval can be computed from scores that do not vary."
     return f"{users} score {format_number(score)} in {metric}: {interval}"
+
+
+def describe_rough_means(
+    moments: Moments,
+    scores: Floats | None,
+    names: Sequence[tuple[str, str] | None],
+    bounded: Any,
+) -> Iterator[str]:
+    """Describe the means whose intervals are rough: few users make them, or scores are skewed.
+
+    Parameters
+    ----------
+    moments : Moments
+        The moments of the scores.
+    scores : float64 array, shape (n_users, n_columns), optional
+        The scores, if they are known.
+    names : sequence of tuple of str
+        For each column, whose scores they are (" of A", or ""), and the metric; None: left out.
+    bounded : bool or array
+        Whether all scores of a column are in [0, 1]. Their intervals are right if they are skewed.
+    """
+    is_bounded = np.broadcast_to(bounded, len(names))
+    for column in np.flatnonzero((moments.count > 1) & ~moments.is_constant).tolist():
+        if (name := names[column]) is None:
+            continue
+        (whose, metric), users = name, int(moments.count[column])
+        few, side = int(moments.n_above[column]), "above 0"
+        if is_bounded[column] and moments.n_below[column] < few:
+            few, side = int(moments.n_below[column]), "below 1"
+        end = f"in {metric}: the interval of the mean is rough."
+        if is_of_few(users, few):
+            verb = "scores" if few == 1 else "score"
+            yield f"Only {few} of {users} users{whose} {verb} {side} {end}"
+        elif scores is not None and not is_bounded[column]:
+            skewness = measure_skewness(scores[:, column])
+            if users < (needed := count_needed_users(skewness)):
+                yield (
+                    f"The scores of {users} users{whose} are skewed (skewness {skewness:.1f}: "
+                    f"{needed} users are needed) {end}"
+                )
 
 
 def _remark_on_ties(report: Report, audit_rows: AuditRows) -> Iterator[str]:

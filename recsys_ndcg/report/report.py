@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import Ids, column_norms, divide
+from recsys_ndcg.arrays import Ids, divide
 from recsys_ndcg.errors import (
     InvalidInputError,
     check_choice,
@@ -33,12 +33,10 @@ from recsys_ndcg.report.user_groups import BUILT_IN_GROUPS, assign_segments, has
 from recsys_ndcg.scoring import ITEM_COUNTS, Audit, Plan, Scores, Signature, find_metric_name
 from recsys_ndcg.significance import (
     BOOTSTRAPS,
+    Moments,
     adjusted_interval,
     bootstrap_intervals,
     clip_ends,
-    mean_interval,
-    ratio_interval,
-    scores_vary,
 )
 
 if TYPE_CHECKING:
@@ -375,7 +373,8 @@ class Report(Renderable, Mapping[str, float]):
             Between 0 and 1, and at least 1e-12 away from both.
         method : {'t', 'percentile', 'bca'}
             ``"t"``: Student's t for means, the delta method for pooled scores; both on the logit
-            scale for metrics in [0, 1], so that no interval leaves these bounds. ``"percentile"``:
+            scale for metrics in [0, 1], and on the logarithmic scale for others that cannot be
+            negative, so that no interval leaves these bounds. ``"percentile"``:
             quantiles over resampled users (bootstrap). ``"bca"``: the same corrected for bias and
             skewness, for few users whose scores are far from normal. Numbers of all lists
             together, such as coverage, always have the interval of the jackknife over users: a
@@ -390,7 +389,8 @@ class Report(Renderable, Mapping[str, float]):
         pandas.DataFrame
             A row per metric: mean_low, mean_high, pooled_low, pooled_high. NaN if fewer than two
             users have a score, or if all have the same: such scores show no standard error. If all
-            are 0, or all 1, ``"t"`` gives the exact binomial bound for metrics in [0, 1].
+            are 0, or all 1, ``"t"`` gives the exact binomial bound for metrics in [0, 1]; if nearly
+            all are, the interval allows for the scores that none of the others has.
 
         Raises
         ------
@@ -412,17 +412,8 @@ class Report(Renderable, Mapping[str, float]):
         totals = self.audit_data.totals
         if method == "t":
             check_level("level", level, such_as=0.95)
-            pooled = totals.ratio_moments
             low, high = totals.mean_interval(level)
-            ratios: Iterable[Any] = ratio_interval(
-                pooled.count,
-                pooled.ratio,
-                pooled.mean_x,
-                pooled.residual,
-                level,
-                bounded=self.bounded.to_numpy(),
-                alike=~scores_vary(pooled.count, pooled.mean_x, pooled.x_length),
-            )
+            ratios: Iterable[Any] = totals.ratio_moments.find_interval(level, **totals.kinds)
         else:
             check_choice("method", method, ("t", *BOOTSTRAPS))
             scores = self.scores
@@ -449,10 +440,8 @@ class Report(Renderable, Mapping[str, float]):
             unknown = np.full(len(self.metrics), np.nan)
             return unknown, unknown
         values = self.audit_data.pseudo_values
-        is_known = ~np.isnan(values)
-        norms = column_norms(np.where(is_known, values - totals.mean, 0.0))
-        ends = mean_interval(is_known.sum(axis=0), totals.mean, norms, level)
-        low, high = clip_ends(ends, self.bounded.to_numpy())
+        ends = Moments.of(None, values, ~np.isnan(values)).find_interval(level)
+        low, high = clip_ends(ends, **totals.kinds)
         return low, high
 
     def _adjusted_interval(self) -> tuple[Any, Any]:
@@ -469,6 +458,7 @@ class Report(Renderable, Mapping[str, float]):
             room.residual,
             totals.mean_of("best"),
             bounded=self.bounded.to_numpy(),
+            n_above=totals.score_moments.n_above,
         )
 
     def signature(self, metric: str | Metric | None = None) -> Signature:

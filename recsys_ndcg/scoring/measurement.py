@@ -173,6 +173,16 @@ class Measurement:
         return self.metric.bounded and not ("list_over" in reads and convention.list_over == "one")
 
     @property
+    def is_nonnegative(self) -> bool:
+        """Whether no score is negative; so are sums, and weighted forms, of scores in [0, 1]."""
+        return self.metric.bounded or self.metric.nonnegative
+
+    @property
+    def kinds(self) -> dict[str, bool]:
+        """Which bounds scores have, for the functions that compute intervals."""
+        return {"bounded": self.is_bounded, "nonnegative": self.is_nonnegative}
+
+    @property
     def score_if_undefined(self) -> float:
         """The score if the denominator is 0; NaN is left out of the mean."""
         rule = self.convention.undefined

@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
 from recsys_ndcg.arrays import Flags, Floats, Positions, column_norms, column_sums, divide
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.metrics import OverLists
-from recsys_ndcg.parallel import map_in_threads
 from recsys_ndcg.ranking import ItemTotals
 from recsys_ndcg.scoring.measurement import Measurement
 from recsys_ndcg.scoring.scores import (
@@ -23,7 +21,7 @@ from recsys_ndcg.scoring.scores import (
     adjust_for_chance,
     nearly_equal,
 )
-from recsys_ndcg.significance import mean_interval
+from recsys_ndcg.significance import Moments
 
 #: More roles whose means are kept: extreme orders of ties; the labelled share, and scores if
 #: unlabelled items were irrelevant or of the top grade.
@@ -31,84 +29,6 @@ TIE_ROLES = ("lowest", "highest")
 ITEM_COUNTS = ("cold", "outside", "seen")
 LABEL_ROLES = ("judged", "zero", "top")
 _SUMMED_COUNTS = ("tied", "unlabelled", "unlisted", "missing", "impossible", *ITEM_COUNTS)
-
-
-@dataclass(frozen=True, eq=False)
-class Moments:
-    """Moments of two columns, x and y, for each measurement: arrays of shape (n_measurements,).
-
-    The centred values of both columns are kept as the triangle of their QR decomposition: nothing
-    is squared, so nothing overflows, and if y is nearly a multiple of x, the small remainder is not
-    lost in the difference of two large numbers.
-
-    Parameters
-    ----------
-    count : int64 array
-        The number of values in each column.
-    sum_x, sum_y : float64 arrays
-        The sums of the columns.
-    x_length, y_along_x, y_rest : float64 arrays
-        The Euclidean length of the centred x; of the centred y, the component along x, and the
-        length of the rest.
-    """
-
-    count: Positions
-    sum_x: Floats
-    sum_y: Floats
-    x_length: Floats
-    y_along_x: Floats
-    y_rest: Floats
-
-    @classmethod
-    def of(cls, x: Floats, y: Floats, mask: Flags) -> Moments:
-        """Return the moments of two tables (n_users, n_measurements), where `mask` is true."""
-        if x.shape[1] > 1:  # one column after the other is several times as fast
-            columns = [(x[:, [i]], y[:, [i]], mask[:, [i]]) for i in range(x.shape[1])]
-
-            def measure(column: tuple[Floats, Floats, Flags]) -> dict[str, Any]:
-                one, other, kept = column
-                return vars(cls.of(one, one if y is x else other, kept))
-
-            parts = map_in_threads(measure, columns, x.size)
-            joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-            return cls(**joined)
-        count = mask.sum(axis=0)
-        sum_x, centred_x = _centre(x, mask, count)
-        if y is x:
-            length = column_norms(centred_x)
-            return cls(count, sum_x, sum_x, length, length, np.zeros(len(count)))
-        sum_y, centred_y = _centre(y, mask, count)
-        return cls(count, sum_x, sum_y, *_triangle(centred_x, centred_y))
-
-    def __add__(self, other: Moments) -> Moments:
-        """Return the moments of both sets of values (Chan, Golub & LeVeque 1983)."""
-        count = self.count + other.count
-        mine, theirs = np.maximum(self.count, 1), np.maximum(other.count, 1)
-        has_both = np.where((self.count > 0) & (other.count > 0), 1.0, 0.0)
-        weight = has_both * np.sqrt(mine / np.maximum(count, 1)) * np.sqrt(theirs)
-        zeros = np.zeros(len(count))
-        difference_x = weight * (self.sum_x / mine - other.sum_x / theirs)
-        difference_y = weight * (self.sum_y / mine - other.sum_y / theirs)
-        x = np.array([self.x_length, zeros, other.x_length, zeros, difference_x])
-        y = np.array([self.y_along_x, self.y_rest, other.y_along_x, other.y_rest, difference_y])
-        return Moments(count, self.sum_x + other.sum_x, self.sum_y + other.sum_y, *_triangle(x, y))
-
-    @property
-    def mean_x(self) -> Floats:
-        """The mean of x, NaN without values."""
-        return divide(self.sum_x, self.count)
-
-    @property
-    def ratio(self) -> Floats:
-        """The sum of y over the sum of x, NaN if that is 0."""
-        return divide(self.sum_y, self.sum_x)
-
-    @property
-    def residual(self) -> Floats:
-        """The length of y - ratio · x over all values."""
-        slope = self.ratio
-        length: Floats = np.hypot(self.y_along_x - slope * self.x_length, self.y_rest)
-        return length
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +42,7 @@ class Totals(MetricColumns):
     measurements : tuple of Measurement
         What was measured.
     score_moments : Moments
-        The moments of the scores (x and y are the same).
+        The moments of the scores (y; x is 1), so that their ratio is the mean.
     ratio_moments : Moments
         The moments of denominators (x) and numerators (y) of users whose denominator is not 0.
     n_undefined : int64 array, shape (n_measurements,)
@@ -179,7 +99,7 @@ class Totals(MetricColumns):
         zeros = np.zeros(len(ks))
         totals = cls(
             measurements=scores.measurements,
-            score_moments=Moments.of(values, values, ~np.isnan(values)),
+            score_moments=Moments.of(None, values, ~np.isnan(values)),
             ratio_moments=Moments.of(scores.denominator, scores.numerator, scores.is_defined),
             n_undefined=scores.is_undefined.sum(axis=0),
             n_short=np.array([int((counts.n_items < k).sum()) for k in ks]),
@@ -285,12 +205,13 @@ class Totals(MetricColumns):
 
     def mean_interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """Return the ends of Student's interval for each mean; never outside [0, 1] if bounded."""
-        moments = self.score_moments
-        bounded = np.array([one.is_bounded for one in self.measurements], dtype=bool)
-        low, high = mean_interval(
-            moments.count, moments.mean_x, moments.x_length, level, bounded=bounded
-        )
-        return low, high
+        return self.score_moments.find_interval(level, **self.kinds)
+
+    @property
+    def kinds(self) -> dict[str, Flags]:
+        """Which scores have bounds, for the functions that compute intervals."""
+        each = [one.kinds for one in self.measurements]
+        return {name: np.array([one[name] for one in each]) for name in each[0]}
 
     @lazy_property
     def is_over_lists(self) -> Flags:
@@ -345,7 +266,7 @@ class Totals(MetricColumns):
     @property
     def mean(self) -> Floats:
         """The mean score, NaN if no user has one; or the number of all lists together."""
-        means = self.score_moments.mean_x
+        means = self.score_moments.ratio
         return np.where(self.is_over_lists, self._own_values_over_lists, means)
 
     @lazy_property
@@ -388,21 +309,3 @@ def _add_order_sums(totals: Totals, scores: Scores) -> Totals:
         deviation=column_norms(np.where(has_z, scores.roles["deviation"], 0.0)),
         room_moments=Moments.of(room, above, ~np.isnan(room + above)),
     )
-
-
-def _centre(table: Floats, mask: Flags, count: Positions) -> tuple[Floats, Floats]:
-    """Return the sums of the columns, and the table minus their means; 0 outside the mask."""
-    kept = table if mask.all() else np.where(mask, table, 0.0)
-    sums = column_sums(kept)
-    return sums, np.where(mask, kept - sums / np.maximum(count, 1), 0.0)
-
-
-def _triangle(x: Floats, y: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return the triangle of the QR decomposition of [x, y], column by column.
-
-    Both are of shape (n, n_measurements); modified Gram-Schmidt.
-    """
-    x_length = column_norms(x)
-    unit = np.divide(x, x_length, where=x_length != 0, out=np.zeros_like(x))
-    y_along_x = column_sums(unit * y)
-    return x_length, y_along_x, column_norms(y - unit * y_along_x)

@@ -10,6 +10,7 @@ import numpy as np
 from recsys_ndcg.arrays import Flags, Floats, divide
 from recsys_ndcg.parallel import map_in_threads
 from recsys_ndcg.significance.exact_sums import make_generator, multiply
+from recsys_ndcg.significance.testing import TESTS, Testing
 
 if TYPE_CHECKING:
     from recsys_ndcg.significance.paired_scores import PairedScores
@@ -112,13 +113,16 @@ def measure_effects(scores: PairedScores) -> tuple[Floats, Floats]:
 
 
 def draw_probabilities(
-    scores: PairedScores, margin: float, draws: int, seed: int
+    scores: PairedScores, margin: float, how: Testing
 ) -> tuple[Floats, Floats, Floats]:
     """Return the probabilities that first models are worse by a margin, equivalent, and better.
 
     The Bayesian bootstrap: the users' shares in the population are unknown, and each draw of them
-    from a flat Dirichlet distribution gives the pairs' mean differences. If there are runs, each
-    draw also gets a deviation due to them: Student's t, with runs - 1 degrees of freedom.
+    from a flat Dirichlet distribution gives the pairs' mean differences. Two more users are known
+    beforehand, with the largest absolute difference of all users and its opposite: without them,
+    what none of the users shows would be impossible, and few users who differ would make a model
+    certainly better. If there are runs, each draw also gets a deviation due to them: Student's t,
+    with runs - 1 degrees of freedom.
 
     Parameters
     ----------
@@ -126,36 +130,42 @@ def draw_probabilities(
         The scores.
     margin : float
         The smallest difference that matters, in the unit of `scores`.
-    draws, seed : int
-        The number of draws and their seed. Of many users there are fewer draws, at least 999.
+    how : Testing
+        The number of draws, at most 10,000, and their seed. Of many users there are fewer draws, at
+        least 999.
 
     Returns
     -------
     worse, equivalent, better : float64 arrays, shape (n_pairs,)
-        They add up to 1; NaN for fewer than two users.
+        They add up to 1; NaN for fewer than two users, and if no user differs.
 
     References
     ----------
     Rubin (1981), doi:10.1214/aos/1176345338; Benavoli et al. (2017), JMLR 18(77)
     """
     users = scores.table.shape[1]
-    draws = min(draws, max(_FEWEST, _CELLS // max(users, 1)))
-    blocks = map_in_threads(partial(_weigh_users, scores, seed), range(-(-draws // _AT_ONCE)))
+    draws = min(how.n_draws, TESTS["bootstrap"].draws, max(_FEWEST, _CELLS // max(users, 1)))
+    apart = [np.abs(scores.get_differences(one)) for one in range(len(scores.pairs))]
+    turn = np.where(scores.pairs[:, 0] < scores.pairs[:, 1], 1, -1)  # whichever model is the first
+    gain = turn * np.array([one.max(initial=0.0) for one in apart])
+    weigh = partial(_weigh_users, scores, gain, how.seed)
+    blocks = map_in_threads(weigh, range(-(-draws // _AT_ONCE)))
     means = np.concatenate(blocks)[:draws] if blocks else np.zeros((1, len(scores.pairs)))
     if scores.run_variance.added.any():
-        random = make_generator(seed, len(blocks))
+        from scipy.special import stdtrit  # noqa: PLC0415 - scipy takes longer than pandas
+
+        shares = make_generator(how.seed, len(blocks)).random((len(means), 1))
         freedom = np.maximum(scores.run_variance.count - 1, 1)
-        means += np.sqrt(scores.run_variance.added) * random.standard_t(freedom, means.shape)
-    is_known = scores.users > 1
+        means += turn * np.sqrt(scores.run_variance.added) * stdtrit(freedom, shares)
     worse, better = (
-        np.where(is_known, side.mean(axis=0), np.nan)
+        np.where(scores.has_difference, side.mean(axis=0), np.nan)
         for side in (means <= -margin, means >= margin)
     )
     return worse, np.maximum(1 - worse - better, 0.0), better
 
 
-def _weigh_users(scores: PairedScores, seed: int, block: int) -> Floats:
-    """Return the mean differences of some draws: shape (n_draws, n_pairs)."""
+def _weigh_users(scores: PairedScores, gain: Floats, seed: int, block: int) -> Floats:
+    """Return the mean differences of some draws, with two more users: shape (n_draws, n_pairs)."""
     table, random = scores.table.T, make_generator(seed, block)
     first, second = scores.pairs.T
     sums = np.zeros((2, _AT_ONCE, len(scores.pairs)))
@@ -170,5 +180,6 @@ def _weigh_users(scores: PairedScores, seed: int, block: int) -> Floats:
             differences = some[:, first] - some[:, second]
             sums[0] += multiply(weights, np.nan_to_num(differences))
             sums[1] += multiply(weights, (~np.isnan(differences)).astype(np.float64))
-    means: Floats = divide(sums[0], sums[1])
+    one, other = random.standard_exponential((2, _AT_ONCE, 1))
+    means: Floats = (sums[0] + (one - other) * gain) / (sums[1] + one + other)
     return means

@@ -50,6 +50,9 @@ class PairColumns:
         The length of each column.
     first, second : int64 arrays, shape (n_pairs,)
         A pair's sum is its first column's sum minus its second column's; -1 is no second column.
+    turn : float64 array, shape (n_pairs,)
+        -1 for a pair whose own column is of the second model's scores minus the first's, else 1:
+        a column does not depend on which model of the pair is the first.
     """
 
     def __init__(self, scores: PairedScores, pairs: Positions, *, centred: bool) -> None:
@@ -58,12 +61,14 @@ class PairColumns:
         size = scores.deviation * scores.users if centred else scores.absolute
         self._median = _compute_median(scores, pairs)
         self._models, shared = self._find_shared(pairs, size[pairs])
-        self._own = pairs[~shared]
+        self._own, named = pairs[~shared], scores.pairs[pairs]
+        self.turn = np.where(shared | (named[:, 0] < named[:, 1]), 1.0, -1.0)
+        self._turn_own = self.turn[~shared]
         self._model_means = [
             float(self._get_model_column(one).sum() / max(self.users, 1)) if centred else 0.0
             for one in self._models
         ]
-        place = np.searchsorted(self._models, scores.pairs[pairs])
+        place = np.searchsorted(self._models, named)
         own = len(self._models) + np.cumsum(~shared) - 1
         self.first = np.where(shared, place[:, 0], own)
         self.second = np.where(shared, place[:, 1], -1)
@@ -77,8 +82,9 @@ class PairColumns:
         if column < len(self._models):
             of_model = self._get_model_column(self._models[column], users)
             return of_model - self._model_means[column]
-        pair = self._own[column - len(self._models)]
-        of_pair: Floats = self._scores.get_aligned(pair, users) - self._mean[pair]
+        own = column - len(self._models)
+        pair, turn = self._own[own], self._turn_own[own]
+        of_pair: Floats = turn * (self._scores.get_aligned(pair, users) - self._mean[pair])
         of_pair[np.isnan(of_pair)] = 0.0
         return of_pair
 
@@ -136,7 +142,7 @@ def compute_correlation_rows(columns: PairColumns) -> Floats:
         rows = _factorise(columns)
     second = np.where((columns.second >= 0)[:, None], rows[columns.second], 0.0)
     of_pairs = rows[columns.first] - second
-    return of_pairs / column_norms(of_pairs.T)[:, None]
+    return of_pairs * (columns.turn / column_norms(of_pairs.T))[:, None]
 
 
 def _factorise(columns: PairColumns) -> Floats:

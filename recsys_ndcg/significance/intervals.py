@@ -14,21 +14,23 @@ from recsys_ndcg.errors import check_choice, check_integer, check_level
 from recsys_ndcg.progress import progress_bar
 from recsys_ndcg.significance.exact_sums import draw_sums, to_whole_numbers
 
+#: Users whose scores differ: with fewer, a mean is far from normal.
+MIN_DIFFERENT = 30
 #: Methods that make intervals from resamples.
 BOOTSTRAPS = ("percentile", "bca")
 
 _SAME = 1e-12  # of a user's part: a smaller residual is rounding
+_FEW = 10  # users who make a mean, if they are not very few of all
+_PER_SKEWNESS = 25  # users for each squared unit of skewness
 _PIECES = 4000  # of Simpson's rule: so many that only rounding errors are left
 _FARTHEST = 12  # standard deviations; the density beyond is negligible
 _STOP = 1e-15  # relative size of the last step
 
 
-def mean_interval(
-    count: Any, mean: Any, length: Any, level: float = 0.95, *, bounded: Any = False
-) -> tuple[Any, Any]:
+def mean_interval(count: Any, mean: Any, length: Any, level: float = 0.95, **kinds: Any) -> Any:
     """Return the interval for the mean of independent users' scores, NaN for fewer than two.
 
-    It is Student's t; for scores in [0, 1] it is as in `ratio_interval`, and never leaves [0, 1].
+    It is Student's t; on another scale if scores have bounds, as in `ratio_interval`.
 
     Parameters
     ----------
@@ -38,8 +40,8 @@ def mean_interval(
         The mean of their scores, and the root of the sum of squared deviations from it.
     level : float
         Between 0 and 1.
-    bounded : bool or array
-        Whether every possible score is in [0, 1].
+    **kinds
+        bounded, nonnegative, n_above, n_below, as in `ratio_interval`.
 
     Examples
     --------
@@ -52,7 +54,7 @@ def mean_interval(
     >>> print(low.round(4), high.round(4))
     0.0776 0.8409
     """
-    return ratio_interval(count, mean, 1.0, length, level, bounded=bounded, alike=True)
+    return ratio_interval(count, mean, 1.0, length, level, alike=True, **kinds)
 
 
 def ratio_interval(  # noqa: PLR0913 - all are inputs
@@ -63,22 +65,33 @@ def ratio_interval(  # noqa: PLR0913 - all are inputs
     level: float = 0.95,
     *,
     bounded: Any = False,
+    nonnegative: Any = False,
     alike: Any = False,
+    n_above: Any = None,
+    n_below: Any = None,
 ) -> tuple[Any, Any]:
     r"""Return the interval for a ratio of sums over independent users.
 
     The ratio is linearised (the delta method): with q = Σn/Σd, the residuals n - q·d of the users
     give its standard error s (Cochran 1977, Sampling Techniques, chapter 6). The interval is
     q ± t·s with Student's t. If every user's n/d is in [0, 1], it is computed on the logit scale
-    and so inside [0, 1], and longer on the side where scores are skewed (Agresti 2002):
+    and so inside [0, 1], and longer on the side where scores are skewed (Agresti 2002); if no n/d
+    is negative, on the logarithmic scale:
 
-    .. math:: \operatorname{logit}^{-1}\left(\log\frac{q}{1-q} \pm \frac{t s}{q (1-q)}\right)
+    .. math:: \operatorname{logit}^{-1}\left(\log\frac{q}{1-q} \pm \frac{t s}{q (1-q)}\right),
+        \qquad \exp\left(\log q \pm \frac{t s}{q}\right)
 
     It is NaN if all residuals are 0 or rounding errors: scores that do not vary show no standard
-    error. If then all n, or all d - n, are 0 and all d are equal, it is the exact binomial bound
-    (Clopper & Pearson 1934), [0, 1 - b] or [b, 1] with b = ((1 - level) / 2)^(1 / count). For
-    scores in [0, 1] that are not only 0 and 1 it is conservative: of all users, at least the share
-    q has a score above 0.
+    error. A mean in [0, 1] that few users make (`is_of_few`) has another problem: the scores that
+    none of them happens to have. Its interval also contains that of the share of users with a score
+    above 0 (Clopper & Pearson 1934), times the mean of their scores; but users as many as may exist
+    although no user of the sample is like them, at most b = 1 - ((1 - level) / 2)^(1 / count), may
+    have the score 1 (as in the bound of Stringer, for amounts with few errors: Bickel 1992):
+
+    .. math:: \left[\bar x p_{low},\; b + \bar x (p_{high} - b)\right]
+
+    If no score is above 0, this interval is all there is: [0, b]. If all are 0 or 1, it is the
+    exact binomial one. The same holds for 1 - the scores, if few are below 1.
 
     Parameters
     ----------
@@ -90,15 +103,17 @@ def ratio_interval(  # noqa: PLR0913 - all are inputs
         The root of the sum of squared residuals.
     level : float
         Between 0 and 1.
-    bounded : bool or array
-        Whether every possible n/d is in [0, 1].
+    bounded, nonnegative : bool or array
+        Whether every possible n/d is in [0, 1]; whether none is negative.
     alike : bool or array
         Whether all d are equal, so that q is a mean.
+    n_above, n_below : int or array, optional
+        The numbers of users whose n/d is above 0, and below 1; by default all, unless q is 0 or 1.
 
     References
     ----------
     Agresti (2002), Categorical Data Analysis, 2nd edition, section 3.1; Clopper & Pearson (1934),
-    doi:10.1093/biomet/26.4.404
+    doi:10.1093/biomet/26.4.404; Bickel (1992), doi:10.2307/1403650
 
     Examples
     --------
@@ -117,13 +132,51 @@ def ratio_interval(  # noqa: PLR0913 - all are inputs
     mean = np.where(is_defined, mean, 1.0)
     half = reach * (residual / np.sqrt(users - 1)) / np.sqrt(users) / np.abs(mean)
     varies = scores_vary(users, ratio * mean, residual)
-    low, high = _spread(ratio, np.where(is_defined & varies, half, np.nan), bounded)
-    is_same = is_defined & ~varies & bounded & alike
-    below = ((1 - level) / 2) ** (1 / users)
-    is_zero, is_one = is_same & (np.abs(ratio) <= _SAME), is_same & (np.abs(ratio - 1) <= _SAME)
-    low = np.select([is_zero, is_one], [0.0, below], low)
-    high = np.select([is_zero, is_one], [1 - below, 1.0], high)
+    half = np.where(is_defined & varies, half, np.nan)
+    low, high = _spread(ratio, half, bounded, nonnegative)
+    is_mean = is_defined & bounded & alike
+    if n_above is None:
+        n_above = np.where(np.abs(ratio) <= _SAME, 0, users)
+        n_below = np.where(np.abs(ratio - 1) <= _SAME, 0, users)
+    near, far = _bound_few(np.where(is_mean, n_above, users), users, ratio, level)
+    low, high = np.fmin(low, near), np.fmax(high, far)
+    near, far = _bound_few(np.where(is_mean, n_below, users), users, 1 - ratio, level)
+    low, high = np.fmin(low, 1 - far), np.fmax(high, 1 - near)
     return low[()], high[()]  # numbers, if all arguments are
+
+
+def is_of_few(count: Any, n_away: Any) -> Any:
+    """Return whether few users make a mean, and all others have the same score, 0 or 1.
+
+    They are fewer than ten, and less than half; or fewer than 30, and less than a tenth.
+
+    Parameters
+    ----------
+    count, n_away : int or array
+        The number of users, and of those with another score.
+
+    Examples
+    --------
+    >>> is_of_few(500, np.array([0, 29, 30])), is_of_few(np.array([9, 19]), np.array([5, 9]))
+    (array([ True,  True, False]), array([False,  True]))
+    """
+    most = np.where(10 * np.asarray(n_away) < count, MIN_DIFFERENT, _FEW)
+    return (n_away < most) & (2 * n_away < count)
+
+
+def _bound_few(n_away: Any, users: Any, mean: Any, level: float) -> tuple[Any, Any]:
+    """Return the interval of a mean that few users make, NaN if more do."""
+    is_few = is_of_few(users, n_away)
+    if not np.any(is_few):
+        return np.nan, np.nan
+    from scipy.special import bdtri  # noqa: PLC0415 - few reports need it
+
+    few, tail = np.where(is_few, n_away, 0), (1 - level) / 2
+    score = mean * users / np.maximum(few, 1)
+    unseen, most = (bdtri(one, users, tail) for one in (np.zeros_like(few), few))
+    near = np.where(few > 0, score * bdtri(np.maximum(few - 1, 0), users, 1 - tail), 0.0)
+    far = unseen + score * (most - unseen)
+    return np.where(is_few, near, np.nan), np.where(is_few, far, np.nan)
 
 
 def scores_vary(count: Any, mean: Any, length: Any) -> Any:
@@ -142,25 +195,43 @@ def scores_vary(count: Any, mean: Any, length: Any) -> Any:
     return length / np.sqrt(np.maximum(count, 1)) > _SAME * np.abs(mean)
 
 
-def clip_ends(ends: Any, bounded: Any) -> Floats:
-    """Return the ends of intervals; in [0, 1] if bounded.
+def count_needed_users(skewness: float) -> int:
+    """Return the number of users from which on a mean of scores so skewed is nearly normal.
+
+    References
+    ----------
+    Cochran (1977), Sampling Techniques, section 2.15
+
+    Examples
+    --------
+    >>> count_needed_users(-2.0)
+    100
+    """
+    return math.ceil(_PER_SKEWNESS * skewness**2)
+
+
+def clip_ends(ends: Any, bounded: Any, *, nonnegative: Any = False) -> Floats:
+    """Return the ends of intervals; in [0, 1] if bounded, and not below 0 if nonnegative.
 
     For numbers whose standard error is not the error of a mean of scores in [0, 1]: near a bound,
     the logit scale would make their intervals far too long.
     """
-    least, largest = np.where(bounded, 0.0, -np.inf), np.where(bounded, 1.0, np.inf)
-    clipped: Floats = np.clip(ends, least, largest)
+    least = np.where(np.asarray(bounded) | nonnegative, 0.0, -np.inf)
+    clipped: Floats = np.clip(ends, least, np.where(bounded, 1.0, np.inf))
     return clipped
 
 
-def _spread(center: Any, half: Any, bounded: Any) -> tuple[Any, Any]:
-    """Return center ± half; if bounded, with this standard error on the logit scale."""
+def _spread(center: Any, half: Any, bounded: Any, nonnegative: Any) -> tuple[Any, Any]:
+    """Return center ± half; with this standard error on the logit or the logarithmic scale."""
     has_logit = np.asarray(bounded) & (center > 0) & (center < 1)
-    share = np.where(has_logit, center, 0.5)
-    with np.errstate(over="ignore"):  # infinite: the ends are 0 and 1
-        factor = np.exp(half / (share * (1 - share)))
+    has_log = np.asarray(nonnegative) & ~np.asarray(bounded) & (center > 0)
+    share, value = np.where(has_logit, center, 0.5), np.where(has_log, center, 1.0)
+    with np.errstate(over="ignore"):  # infinite: the ends are 0 and 1, or infinite
+        factor, times = np.exp(half / (share * (1 - share))), np.exp(half / value)
     low, high = (share / (share + (1 - share) * odds) for odds in (factor, 1 / factor))
-    return np.where(has_logit, low, center - half), np.where(has_logit, high, center + half)
+    low, high = np.where(has_log, value / times, low), np.where(has_log, value * times, high)
+    has_scale = has_logit | has_log
+    return np.where(has_scale, low, center - half), np.where(has_scale, high, center + half)
 
 
 def adjusted_interval(  # noqa: PLR0913 - all are inputs
@@ -172,6 +243,7 @@ def adjusted_interval(  # noqa: PLR0913 - all are inputs
     *,
     level: float = 0.95,
     bounded: Any = False,
+    n_above: Any = None,
 ) -> tuple[Any, Any]:
     """Return the interval for A = (mean - chance) / (best - chance).
 
@@ -194,6 +266,9 @@ def adjusted_interval(  # noqa: PLR0913 - all are inputs
         Between 0 and 1.
     bounded : bool or array
         Whether every possible score is in [0, 1].
+    n_above : int or array, optional
+        The number of users with a score above 0: if it is small, the interval of this place is
+        widened as that of a mean (`ratio_interval`).
 
     Examples
     --------
@@ -210,8 +285,12 @@ def adjusted_interval(  # noqa: PLR0913 - all are inputs
     is_at_end = has_ends & ((place <= _SAME) | (place >= 1 - _SAME))
     residual = np.where(is_at_end, 0.0, residual)
     is_skewed = has_ends & (ratio >= 0)
-    ends = ratio_interval(count, place, room / share, residual, level, bounded=is_skewed)
-    low, high = clip_ends(ends, has_ends)
+    low, high = ratio_interval(count, place, room / share, residual, level, bounded=is_skewed)
+    if n_above is not None:
+        n_above = np.where(is_skewed & ~is_at_end, n_above, count)
+        near, far = _bound_few(n_above, np.asarray(count), place, level)
+        low, high = np.fmin(low, near), np.fmax(high, far)
+    low, high = clip_ends([low, high], has_ends)
     return 1 - (1 - low) / share, 1 - (1 - high) / share
 
 

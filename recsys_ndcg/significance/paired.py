@@ -37,6 +37,8 @@ ShowShare = Callable[[float], None]
 _POWER = 0.8
 _SAME = 1e-12  # of the sum of absolute differences: sums that differ by less are equal
 _CELLS = 1 << 21
+_PRODUCTS = 10**10  # multiplications of all draws of the largest t
+_FEWEST = 10_000  # draws of it, however many multiplications each takes
 _EXACT = 50  # differences: with more, the sum of ranks is close to normal
 
 
@@ -79,7 +81,7 @@ class PairResults(ReadOnlyArrays):
         or better by it, and the larger of the two (Schuirmann 1987); NaN without a margin.
     probability_worse, probability_equivalent, probability_better : float64 arrays
         The probabilities that the first model is worse by the margin or more, better by it, or
-        neither (`draw_probabilities`); NaN without a margin.
+        neither (`draw_probabilities`); NaN without a margin, and if no user differs.
     direction : float64 array
         1 if the test favours the first model, -1 for the second: by the mean, or by the ranks or
         signs, whose direction may differ from the mean's.
@@ -191,7 +193,7 @@ def compare_pairs(  # noqa: PLR0913 - all are inputs
     if margin is not None:
         limit = float(np.ldexp(check_margin(margin), -unit))
         of_margin[:2] = _test_margin(scores, how, limit)
-        of_margin[2:] = draw_probabilities(scores, limit, how.draws, how.seed)
+        of_margin[2:] = draw_probabilities(scores, limit, how)
     not_worse, not_better, worse, equivalent, better = of_margin
     return PairResults(
         users=scores.users,
@@ -422,9 +424,11 @@ def draw_largest_t(scores: PairedScores, how: Testing) -> Floats | None:
     varied = np.flatnonzero(scores.has_spread)
     if len(varied) < 2:
         return None
+    varied = varied[np.lexsort(np.sort(scores.pairs[varied]).T)]  # in any order of pairs the same
     rows = compute_correlation_rows(PairColumns(scores, varied, centred=True))
     rows = scores.run_variance.extend_rows(rows, scores.variance_over_users, varied)
-    return student.draw_largest(rows, scores.freedom[varied], how.draws, how.seed)
+    draws = min(how.n_draws, max(_FEWEST, _PRODUCTS // rows.size))
+    return student.draw_largest(rows, scores.freedom[varied], draws, how.seed)
 
 
 def _test_by_draws(scores: PairedScores, how: Testing, show: ShowShare | None) -> PValues:
@@ -474,9 +478,9 @@ def count_draws(how: Testing, users: int) -> int:
     >>> count_draws(Testing("randomisation"), 6), count_draws(Testing("randomisation"), 60)
     (63, 10000)
     """
-    if how.test == "randomisation" and users < how.draws.bit_length():
+    if how.test == "randomisation" and users < how.n_draws.bit_length():
         return int(max(2**users - 1, 1))
-    return how.draws
+    return how.n_draws
 
 
 def _iterate_draws(
@@ -498,7 +502,7 @@ def _iterate_draws(
         alike = part.start == 0 and columns.second[places[0]] >= 0
         whole, unit = to_whole_numbers(table, alike=alike)
         scaled = _scale_progress(part, len(columns), show)
-        if draws < how.draws:
+        if draws < how.n_draws:
             sums = sum_with_all_signs(whole) * unit
         else:
             sums = draw_sums(whole, draws, how.seed, scaled, signs=signs) * unit

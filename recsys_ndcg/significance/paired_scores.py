@@ -32,9 +32,11 @@ class PairedScores:
 
     Attributes
     ----------
+    pairs : int64 array, shape (n_pairs, 2)
+        The rows of `table` that each pair compares.
     table : float64 array, shape (n_models, n_users)
-        The scores of users who have both scores of any pair, in a unit that makes the largest at
-        most 1.
+        The scores of the models that are in a pair, sorted by their scores, and of users who have
+        both scores of any pair, in a unit that makes the largest at most 1.
     exponent : int
         The unit is 2 to this power.
     users, wins, losses : int64 arrays, shape (n_pairs,)
@@ -56,11 +58,17 @@ class PairedScores:
 
     def __init__(self, values: Any, pairs: Any, runs: Sequence[Floats] = ()) -> None:
         values = np.asarray(values, dtype=np.float64)
-        self.pairs: Positions = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+        pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
         if np.isinf(values).any():
             user, model = np.argwhere(np.isinf(values))[0].tolist()
             msg = f"The score of user {user} in model {model} is {quote(values[user, model])}."
             raise InvalidInputError(msg)
+        # the same draws for the same scores, whatever other models there are, and in any order
+        models = sorted(np.unique(pairs).tolist(), key=lambda one: _make_sort_key(values[:, one]))
+        place = np.zeros(values.shape[1], dtype=np.int64)
+        place[models] = np.arange(len(models))
+        self.pairs: Positions = place[pairs]
+        values, runs = values[:, models], [runs[one] for one in models] if runs else ()
         self.exponent = math.frexp(float(np.nanmax(np.abs(values), initial=0.0)))[1]
         there = ~np.isnan(values)
         used = np.zeros(len(values), dtype=np.bool_)
@@ -159,6 +167,11 @@ class PairedScores:
         larger = np.abs(self.table[self.pairs[pair]]).max(axis=0)
         distance = np.abs(self.get_aligned(pair) - mean)
         return bool((np.isnan(distance) | (distance <= _SAME * larger)).all())
+
+
+def _make_sort_key(scores: Floats) -> tuple[bytes, bytes]:
+    """Return a key that depends on a model's scores alone, and seldom on the order of users."""
+    return np.sort(scores).tobytes(), scores.tobytes()
 
 
 def _measure_deviation(centred: Floats) -> tuple[float, Floats]:

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 
 from recsys_ndcg.arrays import Floats, Positions
 from recsys_ndcg.errors import InvalidInputError, check_integer, check_level, is_number, quote
+from recsys_ndcg.parallel import map_in_threads
+from recsys_ndcg.significance.exact_sums import make_generator, multiply
 
 #: No p-value is 0.
 SMALLEST = float(np.finfo(np.float64).tiny)
@@ -175,22 +177,21 @@ def draw_largest(rows: Floats, freedom: Any, draws: int, seed: int) -> Floats:
     order = np.argsort(freedom, kind="stable")
     each, first = np.unique(freedom[order], return_index=True)
     whole = np.rint(rows[order] * _ROW)
-    stream = np.random.default_rng(seed)
-    blocks = [_draw_block(whole, each, first, stream) for _ in range(0, draws, _AT_ONCE)]
+    draw = partial(_draw_block, whole.T, each, first, seed)
+    blocks = map_in_threads(draw, range(-(-draws // _AT_ONCE)))
     return np.sort(np.concatenate(blocks)[:draws])
 
 
-def _draw_block(
-    rows: Floats, freedom: Floats, first: Positions, stream: np.random.Generator
-) -> Floats:
+def _draw_block(rows: Floats, freedom: Floats, first: Positions, seed: int, block: int) -> Floats:
     """Return the largest values of a block of draws.
 
     The chi-square of fewer degrees of freedom is part of the chi-square of more, like their users.
     """
-    normal = np.rint(stream.standard_normal((_AT_ONCE, rows.shape[1])) * _NORMAL)
+    stream = make_generator(seed, block)
+    normal = np.rint(stream.standard_normal((_AT_ONCE, len(rows))) * _NORMAL)
     added = np.diff(freedom, prepend=0)
     squares = np.cumsum(stream.chisquare(added, (_AT_ONCE, len(added))), axis=1)
-    sums = np.abs(normal @ rows.T) / (_ROW * _NORMAL)
+    sums = np.abs(multiply(normal, rows)) / (_ROW * _NORMAL)
     largest = np.maximum.reduceat(sums, first, axis=1)
     t = largest * np.sqrt(freedom / squares)
     return np.asarray(to_normal_scale(t, freedom).max(axis=1))

@@ -31,16 +31,20 @@ class KindOfTest:
         of ranks or signs do not: their intervals are of the t test.
     is_resampling : bool
         Whether it draws signs or users.
+    draws : int
+        The number of draws by default: of signs or users, or of the largest t, which takes less
+        time.
     """
 
     in_words: str
     is_test_of_mean: bool = True
     is_resampling: bool = False
+    draws: int = 10_000
 
 
 #: By their names.
 TESTS = {
-    "t": KindOfTest("paired t test"),
+    "t": KindOfTest("paired t test", draws=100_000),
     "randomisation": KindOfTest("paired randomisation test", is_resampling=True),
     "bootstrap": KindOfTest("paired bootstrap test", is_resampling=True),
     "wilcoxon": KindOfTest("Wilcoxon signed-rank test", is_test_of_mean=False),
@@ -177,10 +181,11 @@ class Testing:
         false finding, Benjamini & Hochberg (1995) the share of false ones among the findings.
     alpha : float
         The level, between 0 and 1, and at least 1e-12 away from both.
-    draws : int
-        Random signs, resamples or draws of the largest t; no p of these is below 1 / (draws + 1).
-        If the users are so few that there are no more than this many signs in all, each is taken
-        once.
+    draws : int, optional
+        Random signs or resamples, by default 10,000; or draws of the largest t, by default 100,000
+        (of hundreds of pairs whose users differ, there are fewer, at least 10,000). No p of these
+        is below 1 / (draws + 1). If the users are so few that there are no more than this many
+        signs in all, each is taken once.
     seed : int
         The seed of the draws, at least 0.
     family : {'pairs', 'baseline', 'metrics'}
@@ -204,13 +209,15 @@ class Testing:
     test: str = "t"
     correction: str | None = None
     alpha: float = 0.05
-    draws: int = 10_000
+    draws: int | None = None
     seed: int = 0
     family: str = "pairs"
 
     def __post_init__(self) -> None:
-        """Check the options, and choose the default correction if none is given."""
+        """Check the options, and choose the default correction and draws if none are given."""
         check_choice("test", self.test, TESTS)
+        if self.draws is None:
+            object.__setattr__(self, "draws", self.test_kind.draws)
         if self.correction is None:
             default = "max-T" if self.test_kind.is_test_of_mean else "holm"
             object.__setattr__(self, "correction", default)
@@ -230,6 +237,11 @@ class Testing:
         return TESTS[self.test]
 
     @property
+    def n_draws(self) -> int:
+        """The number of draws."""
+        return int(self.draws or 0)
+
+    @property
     def corrected_by(self) -> Correction:
         """The properties of the correction."""
         return CORRECTIONS[str(self.correction)]
@@ -244,12 +256,12 @@ class Testing:
         """
         drawn = self.test_kind.is_resampling or (self.corrected_by.is_max_t and n_pairs > 1)
         family = n_pairs if "smallest p" in self.corrected_by.divided_for else 1
-        if drawn and family > self.alpha * (self.draws + 1):
+        if drawn and family > self.alpha * (self.n_draws + 1):
             needed = math.ceil(family / self.alpha) - 1
-            helps = family > 1 and self.alpha * (self.draws + 1) >= 1
+            helps = family > 1 and self.alpha * (self.n_draws + 1) >= 1
             other = ", or correction='max-T'" if helps else ""
             msg = (
-                f"draws={self.draws} is too few: no corrected p can reach {self.alpha:g} (number "
+                f"draws={self.n_draws} is too few: no corrected p can reach {self.alpha:g} (number "
                 f"of pairs: {n_pairs}). Use draws={needed} or more{other}."
             )
             raise InvalidInputError(msg)

@@ -737,6 +737,27 @@ def _(found: rn.Comparison, n: str, model: str, number: str, metric: str) -> boo
     return is_shown(number, scores.mean())
 
 
+@claim(
+    "remark",
+    *(f"Only {{n_few}} of {{n}} users of {{model}} {score} {side} in {{metric}}: the interval of "
+      "the mean is rough."
+      for score in ("scores", "score") for side in ("above 0", "below 1")),
+    "The scores of {n} users of {model} are skewed (skewness {number}: {n_needed} users are "
+    "needed) in {metric}: the interval of the mean is rough.",
+)  # fmt: skip
+def _(found: rn.Comparison, n: str, model: str, metric: str, n_few: str = "", number: str = "",
+      n_needed: str = "") -> bool:  # fmt: skip
+    scores = found.per_user[metric, model].dropna()
+    assert len(scores) == int(n) and np.ptp(scores) > 0
+    if n_few:
+        assert int(n_few) in {(scores != 0).sum(), (scores < 1 - 1e-9).sum()}
+        return int(n_few) < (10 if len(scores) <= 10 * int(n_few) else 30)
+    skewness = stats.skew(scores)
+    assert is_shown(number, skewness)
+    assert not metric.startswith(("ndcg", "precision", "recall", "hit", "ap", "rr"))
+    return len(scores) < int(n_needed) == math.ceil(25 * skewness**2)
+
+
 @claim("remark", "… and the same for {n} more means.", "… and the same for {n} more scores.",
        "… and the same in {n} more cases.")  # fmt: skip
 def _(found: rn.Comparison, n: str) -> bool:  # noqa: ARG001 - as all checks

@@ -122,11 +122,15 @@ def test_a_pair_may_be_better_here_and_worse_there() -> None:
 
 
 def test_few_data_sets_are_few_observations() -> None:
-    """One, two, three and four have a remark; five have none."""
-    parts = {f"d{n}": compared(30, n, a=1.0, b=1.5) for n in range(5)}
-    for count, word in enumerate(("One", "Two", "Three", "Four"), start=1):
-        (line,) = rn.across(dict([*parts.items()][:count])).remarks
-        assert line.startswith(f"{word} data set")
+    """One, two, three and four have a remark; of four to ten, the prediction intervals have one."""
+    parts = {f"d{n}": compared(30, n, a=1.0, b=1.5) for n in range(11)}
+    rough = "The prediction intervals are rough: with four to 10 data sets, they hold less often"
+    for count, word in enumerate(("One", "Two", "Three", "Four", "", "", "", "", "", ""), start=1):
+        found = rn.across(dict([*parts.items()][:count]))
+        lines = found.remarks
+        assert not word or lines.pop(0).startswith(f"{word} data set")
+        assert [line.startswith(rough) for line in lines] == [True] * (count > 3)
+        assert ("prediction" in str(found)) == (count > 2)
     assert rn.across(parts).remarks == []
 
 

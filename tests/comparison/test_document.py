@@ -188,7 +188,7 @@ def test_frames_and_dicts_hold_all_numbers() -> None:
     frame, plain = FOUR.to_frame(), FOUR.to_dict()
     assert plain == json.loads(json.dumps(plain, allow_nan=False))
     assert (plain["models"], plain["users"]) == (["fair", "good", "poor", "like"], 60)
-    how = {"test": "t", "correction": "max-T", "alpha": 0.05, "draws": 10000, "seed": 0}
+    how = {"test": "t", "correction": "max-T", "alpha": 0.05, "draws": 100000, "seed": 0}
     assert plain["how"] == {**how, "family": "pairs", "margin": None}
     for name, board in FOUR.leaderboards.items():
         pd.testing.assert_frame_equal(pd.DataFrame(frame.xs(name, level="metric")), board)

@@ -47,6 +47,27 @@ def test_against_a_baseline_only_its_pairs_are_tested() -> None:
     assert not {"letters", "rank"} & {*heading.split()}
 
 
+@pytest.mark.parametrize("test", ["t", "bootstrap"])
+def test_results_do_not_depend_on_the_order_of_the_models_nor_on_chance(test: str) -> None:
+    """To the last bit; nor on the models' names, nor on the order of each model's users."""
+    names = {"like": "A", "poor": "B", "fair": "C", "good": "D"}
+    turned = {names[one]: DATA[one][::-1] for one in ("like", "good", "poor")}
+    given: dict[str, Any] = {"metrics": METRICS[:2], "threshold": 4, "margin": 0.05, "test": test}
+    found = [
+        rn.compare({names[one]: DATA[one] for one in names}, **given),
+        rn.compare({names[one]: DATA[one] for one in names}, **given, baseline="chance"),
+        rn.compare({**turned, "C": DATA["fair"]}, **given),
+    ]
+    columns = ["p_corrected", "pooled_p_corrected", "p_equivalent", "probability_equivalent"]
+    tables = []
+    for one in found:
+        pairs = one.pairwise[(one.pairwise[["a", "b"]] != "chance").all(axis=1)]
+        key = pairs["metric"] + pairs[["a", "b"]].apply(sorted, axis=1).str.join("")
+        tables.append(pairs.set_index(key)[columns].sort_index())
+    for other in tables[1:]:
+        pd.testing.assert_frame_equal(tables[0], other, check_exact=True)
+
+
 def test_the_leaderboard_has_the_difference_from_the_baseline() -> None:
     """With its interval and p, as in the pairs; the baseline has none."""
     for found in (ALL, _compare(family="baseline", baseline="like", margin=0.1)):

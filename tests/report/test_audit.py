@@ -175,7 +175,7 @@ def test_remarks_on_constructed_data(constructed: rn.Report) -> None:
 
 def test_unremarkable_data_have_no_remarks() -> None:
     """Long lists of distinct estimates, all labelled, few of them relevant, at different ranks."""
-    pairs = product(range(9), range(40))
+    pairs = product(range(90), range(40))
     rows = [
         (user, item, (7 * item + user) % 40, float(item == (17 + 22 * user) % 40))
         for user, item in pairs

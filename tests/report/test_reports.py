@@ -89,7 +89,10 @@ def test_counts_are_plain_whole_numbers(report: rn.Report) -> None:
 
 
 def test_the_interval_of_a_mean_is_students() -> None:
-    """As SciPy computes it, over the users with a score; of the logit if scores are in [0, 1]."""
+    """As SciPy computes it, over the users with a score; of the logit if scores are in [0, 1].
+
+    Of the logarithm if scores are only known not to be negative.
+    """
     report = rn.evaluate(
         drawn_lists(60, 0), metrics=["ndcg", "recall", "dcg", "rmse"], k=5, threshold=4
     )
@@ -98,8 +101,11 @@ def test_the_interval_of_a_mean_is_students() -> None:
         mean, error = values.mean(), stats.sem(values)
         is_bounded = name in ("ndcg@5", "recall@5")
         center, scale = (special.logit(mean), mean * (1 - mean)) if is_bounded else (mean, 1)
+        if name == "rmse":
+            center, scale = np.log(mean), mean
         expected = np.array(stats.t.interval(0.95, len(values) - 1, center, error / scale))
         expected = special.expit(expected) if is_bounded else expected
+        expected = np.exp(expected) if name == "rmse" else expected
         assert [row["ci_low"], row["ci_high"]] == pytest.approx([*expected])
     one = rn.evaluate({"ann": [(2, 3), (1, 1)]})
     assert one.summary[["ci_low", "ci_high"]].isna().all(axis=None)

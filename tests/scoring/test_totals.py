@@ -18,7 +18,8 @@ import recsys_ndcg as rn
 from recsys_ndcg.scoring import Plan, Scores, Totals
 from recsys_ndcg.scoring.audit import Audit
 from recsys_ndcg.scoring.scores import ORDER_ROLES, ORDER_TABLES
-from recsys_ndcg.scoring.totals import LABEL_ROLES, TIE_ROLES, Moments
+from recsys_ndcg.scoring.totals import LABEL_ROLES, TIE_ROLES
+from recsys_ndcg.significance.moments import Moments
 from tests.profiles import examples
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
@@ -97,7 +98,7 @@ def test_moments_agree_with_exact_fractions(grades: list[list[float]]) -> None:
         if exact:
             size = float(max(map(abs, exact)))
             length = pytest.approx(_exact_length(exact), rel=1e-9, abs=1e-13 * size)
-            assert float(totals.score_moments.x_length[column]) == length
+            assert float(totals.score_moments.residual[column]) == length
         kept = scores.is_defined[:, column]
         top, bottom = scores.numerator[kept, column], scores.denominator[kept, column]
         if bottom.any():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -49,18 +51,41 @@ def test_the_interval_of_d_z_is_near_the_noncentral_ts() -> None:
         assert stats.nct.cdf(t, 99, high * 10) == pytest.approx(0.025, abs=0.008)
 
 
-def test_the_probabilities_of_two_users_are_those_of_one_uniform_share() -> None:
-    """The mean of 0.1 and 0.5 with shares 1 - w and w is 0.1 + 0.4 w."""
+def test_the_probabilities_of_few_users_are_those_of_random_shares() -> None:
+    """Of the users' differences, 0.1 and 0.5, and of the two users known beforehand.
+
+    A weighted mean of different numbers v, with shares from a flat Dirichlet distribution, is above
+    x with the chance of the sum over v > x of the product over the others o of (v - x) / (v - o),
+    but for one o less in the numerator (the B-spline: Karlin, Micchelli & Rinott 1986).
+    """
     table = np.array([[0.6, 0.5, np.nan], [1.0, 0.5, 0.5]])
-    how = Testing(draws=20_000)
-    found = compare_pairs(table, [(0, 1), (1, 0), (0, 2)], how, margin=0.2)
-    assert found.probability_better[:2].tolist() == pytest.approx([0.75, 0], abs=0.02)
-    assert found.probability_worse[:2].tolist() == pytest.approx([0, 0.75], abs=0.02)
+    found = compare_pairs(table, [(0, 1), (1, 0), (0, 2)], Testing(), margin=0.2)
+    values = [0.1, 0.5, 0.5 + 1e-4, -0.5]  # the formula needs different ones
+
+    def chance_above(x: float) -> float:
+        return sum(
+            (one - x) ** 3 / math.prod(one - other for other in values if other != one)
+            for one in values
+            if one > x
+        )
+
+    better, worse = chance_above(0.2), 1 - chance_above(-0.2)
+    assert found.probability_better[:2].tolist() == pytest.approx([better, worse], abs=0.02)
+    assert found.probability_worse[:2].tolist() == pytest.approx([worse, better], abs=0.02)
     total = sum(
         getattr(found, f"probability_{name}")[:2] for name in ("worse", "equivalent", "better")
     )
     np.testing.assert_allclose(total, 1)
     assert np.isnan(found.probability_better[2])
+
+
+def test_one_user_who_gains_does_not_make_a_model_certainly_better() -> None:
+    """With a share each for a gain and a loss, two of three shares are above the third: 3/4."""
+    table = np.zeros((20, 3))
+    table[0, 0] = 1.0
+    found = compare_pairs(table, [(0, 1), (1, 0), (1, 2)], Testing(), margin=1e-9)
+    assert found.probability_better[:2].tolist() == pytest.approx([0.75, 0.25], abs=0.02)
+    assert np.isnan(found.probability_equivalent[2])  # nobody shows how large differences are
 
 
 @pytest.mark.parametrize("gaps", [False, True])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -14,11 +15,12 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binom, t
+from scipy.stats import beta, binom, t
 
 import recsys_ndcg as rn
 from recsys_ndcg.scoring import Audit, Totals
 from recsys_ndcg.significance.intervals import adjusted_interval, mean_interval, ratio_interval
+from recsys_ndcg.significance.moments import Moments
 from recsys_ndcg.significance.student import power
 from tests.comparison.models import models
 from tests.errors import rejects
@@ -174,8 +176,9 @@ def test_scores_that_do_not_vary_have_no_interval_or_the_exact_bound() -> None:
     """All 0 or all 1 in a bounded metric (Clopper & Pearson); rounding errors are no variance."""
     bound = binom.pmf(0, 40, 1 - 0.025 ** (1 / 40))
     assert bound == pytest.approx(0.025)  # all of 40 users miss with this probability
-    assert mean_interval(40, 0.0, 0.0, bounded=True) == (0, 1 - 0.025 ** (1 / 40))
-    assert mean_interval(40, 1.0, 0.0, bounded=True) == (0.025 ** (1 / 40), 1)
+    ends = mean_interval(40, 0.0, 0.0, bounded=True), mean_interval(40, 1.0, 0.0, bounded=True)
+    assert ends[0] == pytest.approx((0, 1 - 0.025 ** (1 / 40)), rel=1e-12)
+    assert ends[1] == pytest.approx((0.025 ** (1 / 40), 1), rel=1e-12)
     assert mean_interval(40, 1 - 1e-16, 1e-15, bounded=True)[1] == 1
     for one in (
         mean_interval(40, 0.0, 0.0),
@@ -187,6 +190,82 @@ def test_scores_that_do_not_vary_have_no_interval_or_the_exact_bound() -> None:
     ):
         assert np.isnan(one).all()
     assert ratio_interval(40, 0.0, 2.0, 0.0, bounded=True, alike=True)[0] == 0
+
+
+@pytest.mark.parametrize("few", [1, 9, 29])
+def test_a_mean_that_few_users_make_has_the_exact_bound_of_their_share(few: int) -> None:
+    """Clopper & Pearson, by SciPy's beta quantiles; at the other end for scores near 1.
+
+    So many users as none of 500 shows may have the score 1, the others have the mean of the few.
+    """
+    scores, unseen = np.zeros((500, 1)), 1 - 0.025 ** (1 / 500)
+    share = beta.ppf([0.025, 0.975], [few, few + 1], [501 - few, 500 - few])
+    known = np.ones(scores.shape, dtype=bool)
+    for values in (np.ones(few), np.linspace(0.2, 0.4, few)):
+        scores[:few, 0], mean = values, values.mean()
+        (low,), (high,) = Moments.of(None, scores, known).find_interval(0.95, bounded=True)
+        length = np.linalg.norm(scores - scores.mean())
+        logit = mean_interval(500, scores.mean(), length, bounded=True)
+        assert low == pytest.approx(min(share[0] * mean, logit[0]), rel=1e-9)
+        expected = max(unseen + mean * (share[1] - unseen), logit[1])
+        assert high == pytest.approx(expected, rel=1e-9)
+    assert high > logit[1]
+    (other,), (end,) = Moments.of(None, 1 - scores, known).find_interval(0.95, bounded=True)
+    assert [other, end] == pytest.approx([1 - high, 1 - low], rel=1e-9)
+    parts = [Moments.of(None, scores[n::3], known[n::3]) for n in range(3)]
+    (low_of_parts,), (high_of_parts,) = sum(parts[1:], parts[0]).find_interval(0.95, bounded=True)
+    assert [low_of_parts, high_of_parts] == pytest.approx([low, high], rel=1e-9)
+
+
+def test_intervals_of_means_that_few_users_make_hold() -> None:
+    """Of half a percent of users with a score, which is mostly small: logit t misses too often."""
+    random = np.random.default_rng(0)
+    everyone = np.zeros(20_000)
+    everyone[:100] = random.beta(0.3, 1.5, 100)
+    samples = everyone[random.integers(0, len(everyone), (500, 1000))]
+    truth, mean = everyone.mean(), samples.mean(axis=0)
+    moments = Moments.of(None, samples, np.ones(samples.shape, dtype=bool))
+    found = moments.find_interval(0.95, bounded=True)
+    length = np.linalg.norm(samples - mean, axis=0)
+    by_t = mean_interval(np.full(1000, 500), mean, length, bounded=True)
+    holds = [float(((low <= truth) & (truth <= high)).mean()) for low, high in (found, by_t)]
+    assert holds[0] >= 0.95
+    assert holds[1] < 0.85
+
+
+def test_scores_that_cannot_be_negative_have_no_interval_below_0() -> None:
+    """Whether labels have weights, lists are summed up, or the metric has no bound above."""
+    rows = pd.DataFrame(
+        [
+            (
+                user,
+                item,
+                1.0 * (item < 3),
+                float(item == user % 3 and user < 4),
+                1.0 + 9 * (user < 1),
+            )
+            for user, item in product(range(12), range(6))
+        ],
+        columns=["user", "item", "estimated", "true", "weight"],
+    )
+    models = {"A": rows, "B": rows.assign(estimated=rows["estimated"] * rows["item"])}
+    how: dict[str, Any] = {"metrics": ["precision@3", "rmse"], "threshold": 1}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rn.DataWarning)
+        report, compared = rn.evaluate(rows, **how), rn.compare(models, **how)
+    mean, low, high = report.summary.loc["precision@3", ["mean", "ci_low", "ci_high"]]
+    scores = report.per_user["precision@3"]
+    half = t.ppf(0.975, 11) * scores.sem()
+    assert scores.max() > 1
+    assert mean - half < 0
+    assert [low, high] == pytest.approx(mean * np.exp([-half / mean, half / mean]))
+    ends = ["ci_low", "ci_high", "pooled_low", "pooled_high"]
+    board = compared.leaderboards["precision@3"].loc[["A"], ends].to_numpy()
+    assert board[0].tolist() == pytest.approx([low, high] * 2)
+    assert report.intervals().to_numpy().min() > 0
+    remark = "score above 0 in precision@3: the interval of the mean is rough."
+    assert f"Only 4 of 12 users {remark}" in report.remarks
+    assert any(line.startswith(f"Only 4 of 12 users of A {remark}") for line in compared.remarks)
 
 
 def test_reports_and_comparisons_state_which_scores_do_not_vary() -> None:

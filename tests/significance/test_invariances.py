@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import fields
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -95,6 +96,35 @@ def test_which_model_of_a_pair_is_first(table: Floats, test: str) -> None:
     np.testing.assert_allclose(product, 1.0, rtol=1e-9)
     np.testing.assert_array_equal(one.low, -other.high)
     np.testing.assert_array_equal(one.wins, other.losses)
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("family", ["pairs", "baseline"])
+@pytest.mark.parametrize("test", AGREEING)
+def test_the_order_of_the_models_and_those_that_are_not_tested(
+    test: str, family: str, *, gaps: bool
+) -> None:
+    """Every p is the same to the last bit: each user has the same draws for all models.
+
+    Differences of whole numbers have no rounding errors, and some of these means are 0.
+    """
+    table = np.random.default_rng(0).integers(0, 4, (60, 6)).astype(float)
+    table[:, 3] = table[::-1, 2]  # the same mean
+    if gaps:
+        table[::7, 1] = np.nan
+    for order in ([5, 4, 3, 2, 1, 0], [2, 0, 3, 1, 4, 5], [4, 3, 5, 0, 2, 1]):
+        some = [[0, 1, 2, 3, 4], [one for one in order if one != 5]]
+        found: list[dict[frozenset[int], list[float]]] = []
+        for models, columns in zip(some, (some[0], order), strict=True):
+            pairs = [one for one in combinations(models, 2) if family == "pairs" or 2 in one]
+            places = [[columns.index(one) for one in pair] for pair in pairs]
+            result = compare_pairs(table[:, columns], places, _of(test, 300), margin=0.25)
+            numbers = np.column_stack([result.p, result.p_corrected, result.p_equivalent])
+            numbers = np.column_stack(
+                [numbers, np.abs(result.difference), result.high - result.low]
+            )
+            found.append(dict(zip(map(frozenset, pairs), numbers.tolist(), strict=True)))
+        assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("test", AGREEING)

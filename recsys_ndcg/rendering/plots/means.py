@@ -20,7 +20,7 @@ from recsys_ndcg.rendering.wording import (
     make_labels,
     pluralise,
 )
-from recsys_ndcg.significance import mean_interval
+from recsys_ndcg.significance import Moments
 
 if TYPE_CHECKING:
     import altair as alt
@@ -228,13 +228,14 @@ def _group_users(activity: Floats, models: int) -> tuple[Positions, dict[int, st
 
 def _summarise(known: pd.DataFrame, level: float, *, bounded: bool) -> pd.DataFrame:
     """Return the mean, its interval and the number of users by model and group."""
-    table = known.groupby(["model", "group"], sort=True)["score"].agg(["mean", "std", "size"])
-    ends = [
-        mean_interval(int(n), mean, deviation * np.sqrt(n - 1), level, bounded=bounded)
-        for mean, deviation, n in table.itertuples(index=False, name=None)
-    ]
+    groups = known.groupby(["model", "group"], sort=True)["score"]
+    table, ends = groups.agg(["mean", "size"]), []
+    for _, scores in groups:
+        column = scores.to_numpy()[:, None]
+        moments = Moments.of(None, column, ~np.isnan(column))
+        ends.append(np.ravel(moments.find_interval(level, bounded=bounded)))
     table["low"], table["high"] = zip(*ends, strict=True)
-    return table.drop(columns="std").reset_index("group")
+    return table.reset_index("group")
 
 
 def plot_score_by_cut(

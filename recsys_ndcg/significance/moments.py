@@ -1,0 +1,150 @@
+"""Moments of scores: mergeable sums, from which intervals of means and of ratios are computed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from recsys_ndcg.arrays import Flags, Floats, Positions, column_norms, column_sums, divide
+from recsys_ndcg.parallel import map_in_threads
+from recsys_ndcg.significance.intervals import ratio_interval, scores_vary
+
+_ALMOST = 1 - 1e-12  # a larger score is 1, but for rounding
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Moments of two columns, x and y, for each measurement: arrays of shape (n_measurements,).
+
+    The centred values of both columns are kept as the triangle of their QR decomposition: nothing
+    is squared, so nothing overflows, and if y is nearly a multiple of x, the small remainder is not
+    lost in the difference of two large numbers.
+
+    Parameters
+    ----------
+    count : int64 array
+        The number of values in each column.
+    sum_x, sum_y : float64 arrays
+        The sums of the columns.
+    x_length, y_along_x, y_rest : float64 arrays
+        The Euclidean length of the centred x; of the centred y, the component along x, and the
+        length of the rest.
+    n_above, n_below : int64 arrays
+        The numbers of values of y / x that are not 0, and that are below 1.
+    """
+
+    count: Positions
+    sum_x: Floats
+    sum_y: Floats
+    x_length: Floats
+    y_along_x: Floats
+    y_rest: Floats
+    n_above: Positions
+    n_below: Positions
+
+    @classmethod
+    def of(cls, x: Floats | None, y: Floats, mask: Flags) -> Moments:
+        """Return the moments of two tables (n_users, n_measurements), where `mask` is true.
+
+        If x is None, all of it is 1: the ratio is then the mean of y.
+        """
+        if y.shape[1] > 1:  # one column after the other is several times as fast
+
+            def measure(i: int) -> dict[str, Any]:
+                return vars(cls.of(None if x is None else x[:, [i]], y[:, [i]], mask[:, [i]]))
+
+            parts = map_in_threads(measure, range(y.shape[1]), y.size)
+            joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+            return cls(**joined)
+        count = mask.sum(axis=0)
+        sum_y, centred_y = _centre(y, mask, count)
+        n_above = (mask & (y != 0)).sum(axis=0)
+        n_below = (mask & (y < _ALMOST * (1.0 if x is None else x))).sum(axis=0)
+        if x is None:
+            nothing = np.zeros(len(count))
+            lengths = (nothing, nothing, column_norms(centred_y))
+            return cls(count, count.astype(np.float64), sum_y, *lengths, n_above, n_below)
+        sum_x, centred_x = _centre(x, mask, count)
+        return cls(count, sum_x, sum_y, *_triangle(centred_x, centred_y), n_above, n_below)
+
+    def __add__(self, other: Moments) -> Moments:
+        """Return the moments of both sets of values (Chan, Golub & LeVeque 1983)."""
+        count = self.count + other.count
+        mine, theirs = np.maximum(self.count, 1), np.maximum(other.count, 1)
+        has_both = np.where((self.count > 0) & (other.count > 0), 1.0, 0.0)
+        weight = has_both * np.sqrt(mine / np.maximum(count, 1)) * np.sqrt(theirs)
+        zeros = np.zeros(len(count))
+        difference_x = weight * (self.sum_x / mine - other.sum_x / theirs)
+        difference_y = weight * (self.sum_y / mine - other.sum_y / theirs)
+        x = np.array([self.x_length, zeros, other.x_length, zeros, difference_x])
+        y = np.array([self.y_along_x, self.y_rest, other.y_along_x, other.y_rest, difference_y])
+        return Moments(
+            *(count, self.sum_x + other.sum_x, self.sum_y + other.sum_y, *_triangle(x, y)),
+            *(self.n_above + other.n_above, self.n_below + other.n_below),
+        )
+
+    @property
+    def mean_x(self) -> Floats:
+        """The mean of x, NaN without values."""
+        return divide(self.sum_x, self.count)
+
+    @property
+    def ratio(self) -> Floats:
+        """The sum of y over the sum of x, NaN if that is 0."""
+        return divide(self.sum_y, self.sum_x)
+
+    @property
+    def residual(self) -> Floats:
+        """The length of y - ratio · x over all values."""
+        slope = self.ratio
+        length: Floats = np.hypot(self.y_along_x - slope * self.x_length, self.y_rest)
+        return length
+
+    @property
+    def is_constant(self) -> Flags:
+        """Whether all values of y / x, of at least two users, are the same."""
+        varies = scores_vary(self.count, self.ratio * self.mean_x, self.residual)
+        return np.asarray((self.count > 1) & ~varies)
+
+    def find_interval(self, level: float, **kinds: Any) -> tuple[Floats, Floats]:
+        """Return the interval of each ratio; `kinds`: bounded, nonnegative (`ratio_interval`)."""
+        alike = ~scores_vary(self.count, self.mean_x, self.x_length)
+        options = {"alike": alike, "n_above": self.n_above, "n_below": self.n_below, **kinds}
+        low, high = ratio_interval(
+            self.count, self.ratio, self.mean_x, self.residual, level, **options
+        )
+        return low, high
+
+
+def measure_skewness(scores: Floats) -> float:
+    """Return the skewness of scores that vary; NaN counts as none.
+
+    Examples
+    --------
+    >>> round(measure_skewness(np.array([0.0, 0.0, 0.0, 1.0, np.nan])), 3)
+    1.155
+    """
+    apart = scores[~np.isnan(scores)]
+    apart = apart - apart.mean()
+    apart /= np.abs(apart).max()  # so that the powers do not overflow
+    return float((apart**3).mean() / (apart**2).mean() ** 1.5)
+
+
+def _centre(table: Floats, mask: Flags, count: Positions) -> tuple[Floats, Floats]:
+    """Return the sums of the columns, and the table minus their means; 0 outside the mask."""
+    kept = table if mask.all() else np.where(mask, table, 0.0)
+    sums = column_sums(kept)
+    return sums, np.where(mask, kept - sums / np.maximum(count, 1), 0.0)
+
+
+def _triangle(x: Floats, y: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return the triangle of the QR decomposition of [x, y], column by column.
+
+    Both are of shape (n, n_measurements); modified Gram-Schmidt.
+    """
+    x_length = column_norms(x)
+    unit = np.divide(x, x_length, where=x_length != 0, out=np.zeros_like(x))
+    y_along_x = column_sums(unit * y)
+    return x_length, y_along_x, column_norms(y - unit * y_along_x)
