@@ -30,7 +30,6 @@ from recsys_ndcg.comparison import (
 from recsys_ndcg.errors import (
     InvalidInputError,
     emit_labelled_warnings,
-    escape_invisible,
     label_messages,
     warn,
 )
@@ -179,7 +178,7 @@ class SavedRuns(Renderable):
         )
         cells = format_cells(table.rename(columns=_HEADINGS).set_index("run"))
         note = "seconds: the mean of a fold; MB: the most of any fold"
-        shown = ShownTable("Models", cells.map(escape_invisible), n_left_aligned=2, note=note)
+        shown = ShownTable("Models", cells, n_left_aligned=2, note=note)
         models, runs = pluralise(len(cells), "model"), pluralise(len(self.folders), "run")
         parts: list[ShownTable | list[str]] = [shown, self.remarks]
         return Document(
@@ -197,7 +196,7 @@ class SavedRuns(Renderable):
             if any(one != each[0] for one in each):
                 remarks.append(f"The runs have different {what}: their numbers cannot be compared.")
         return remarks + [
-            f"{run}: {model} failed, see {escape_invisible(str(path.parent))}."
+            f"{run}: {model} failed, see {path.parent}."
             for run, folder in self.folders.items()
             for model in folder.models
             for path in folder.list_failures(model)[:1]
