@@ -429,13 +429,16 @@ class Convention:
         ------
         InvalidInputError
             A user's function gives weights that are negative, infinite or increasing, so that the
-            best order would not have the largest gains first.
+            best order would not have the largest gains first; or there are too many ranks.
 
         Examples
         --------
         >>> Convention(discount="reciprocal").compute_discounts(3).round(3)
         array([1.   , 0.5  , 0.333])
         """
+        if depth > _MAX_RANKS:
+            msg = f"A sum over {depth} ranks is too long. Take a cutoff of at most {_MAX_RANKS}."
+            raise InvalidInputError(msg)
         if not isinstance(self.discount, str):
             return gains.compute_weights(self.discount, depth, "discount")
         ranks = np.arange(1, depth + 1, dtype=np.float64)
@@ -635,6 +638,7 @@ class Convention:
         return Document(facts, [Section("choices", "Choices", "", [table, others])]).render("html")
 
 
+_MAX_RANKS = 10_000_000  # whose weights take 80 MB
 _NAMES = tuple(field.name for field in fields(Convention))
 
 
