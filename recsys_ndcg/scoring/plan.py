@@ -417,7 +417,7 @@ def read_metrics(
 ) -> list[Metric]:
     """Return the requested metrics, each once, in the order of the request."""
     if isinstance(metrics, str):
-        metrics = split_names(metrics)
+        metrics = split_names(metrics) or [metrics]
     elif isinstance(metrics, Metric) or not isinstance(metrics, Iterable):
         metrics = [metrics]
     groups: list[list[Metric]] = []

@@ -86,7 +86,7 @@ def test_several_metrics_may_be_one_text() -> None:
     assert (
         rn.compare({"a": report, "b": report.take(["ann", "bob"])}, metrics=text).metrics == found
     )
-    with rejects("Name at least one metric and one k, such as 'ndcg@10'."):
+    with pytest.raises(rn.UnknownMetricError, match="No metric is named ' , '"):
         rn.evaluate(ROWS, metrics=" , ")
 
 
