@@ -119,7 +119,7 @@ def draw_grid(table: ShownTable, room: int) -> Iterator[RenderableType]:
         The width of the terminal.
     """
     frame, left = table.cells, table.n_left_aligned
-    headings = [_BREAKS.split(name) for name in frame]
+    headings = [_BREAKS.split(str(name)) for name in frame]
     widths = [
         max(map(cell_len, [*words, *cells]))
         for words, (_, cells) in zip(headings, frame.items(), strict=True)
@@ -187,7 +187,7 @@ def _draw_list(table: ShownTable, room: int) -> Iterator[RenderableType]:
     for column in cells:
         is_number = column in numeric
         shown.add_column(
-            column,
+            str(column),
             justify="right" if is_number else "left",
             no_wrap=is_number,
             overflow="fold",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -177,7 +177,7 @@ class Trends(Renderable):
         """Yield a remark if random order scores differently at the last cut."""
         chance = self._table["chance"].loc[metric].groupby("cut").first()
         first, last = chance.iloc[0], chance.iloc[-1]
-        change = self._slopes.loc[metric, "change"]
+        change: Any = self._slopes.loc[metric]["change"]
         alike = change.index[np.sign(change) == np.sign(last - first)]
         if abs(last - first) > _DIFFERENT_CHANCE:
             part = ""

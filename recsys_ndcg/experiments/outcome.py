@@ -30,6 +30,7 @@ from recsys_ndcg.comparison import (
 from recsys_ndcg.errors import (
     InvalidInputError,
     emit_labelled_warnings,
+    escape_invisible,
     label_messages,
     warn,
 )
@@ -196,7 +197,7 @@ class SavedRuns(Renderable):
             if any(one != each[0] for one in each):
                 remarks.append(f"The runs have different {what}: their numbers cannot be compared.")
         return remarks + [
-            f"{run}: {model} failed, see {path.parent}."
+            f"{run}: {model} failed, see {escape_invisible(str(path.parent))}."
             for run, folder in self.folders.items()
             for model in folder.models
             for path in folder.list_failures(model)[:1]

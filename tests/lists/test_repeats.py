@@ -89,6 +89,6 @@ def test_a_rule_for_repeats_is_given_once(rule: Any) -> None:
         assert found.mean.equals(expected.mean)
         assert found.signature("ndcg@2") == expected.signature("ndcg@2")
         assert f"duplicates:{rule}" in found.signature("ndcg@2").short
-    another = "max" if rule == "mean" else "mean"
+    another: Any = "max" if rule == "mean" else "mean"
     with rejects(f"The lists were made with duplicates={rule!r}, .* has {another!r}", whole=False):
         rn.evaluate(of_lists, convention=rn.Convention(duplicates=another))

@@ -54,7 +54,7 @@ TABLE = ShownTable("t1", CELLS, 1, [0], "t2", ["t3", "t4"], "t5")
 SENTENCES = ShownTable("t6", pd.DataFrame({"s1": ["s2"], "s3": ["s4"]}), note="t7", numeric=("s1",))
 USERS = replace(TABLE, caption="t8", is_sortable=True, lists=LISTS)
 CODE = Code("o1", ["o2", "o3"], ["o4", "o5"])
-PARTS = [TABLE, SENTENCES, USERS, CODE, CHART, ["r1", "r2"]]
+PARTS: list[Any] = [TABLE, SENTENCES, USERS, CODE, CHART, ["r1", "r2"]]
 DOCUMENT = Document(
     "f1",
     [
@@ -142,11 +142,12 @@ def test_every_text_is_escaped_in_every_form(form: str, seed: int) -> None:
     hostile = render(change_texts(DOCUMENT, lambda text: make(text)[0]), form)
     lines = render(change_texts(DOCUMENT, "Q{}qQ".format), form).split("\n")
     quote = html.escape if form == "html" else str
-    expected = [
-        MARK.sub(lambda found, column=column: quote(make(found[1])[column]), line)
-        for line, column in zip(lines, find_columns(lines, form), strict=True)
-    ]
-    assert squeeze(hostile) == squeeze("\n".join(expected))
+
+    def expect(line: str, column: int) -> str:
+        return MARK.sub(lambda found: quote(make(found[1])[column]), line)
+
+    expected = "\n".join(map(expect, lines, find_columns(lines, form)))
+    assert squeeze(hostile) == squeeze(expected)
 
 
 @examples(0.5)
