@@ -120,7 +120,7 @@ def sum_moments(part: Part, shares: Floats) -> dict[str, Floats]:
     spread = p * (1 - p)
     moments = {"expected": p, "variance": spread, "fourth": spread * (1 - 6 * spread)}
     codes, size = part.item.codes, len(part.item.ids)
-    return {name: np.bincount(codes, one, size) * 1.0 for name, one in moments.items()}
+    return {name: np.bincount(codes, one, size).astype(np.float64) for name, one in moments.items()}
 
 
 def find_period(time: Floats | None) -> tuple[float, float]:
