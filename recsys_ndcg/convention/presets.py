@@ -96,8 +96,8 @@ def find_choices(name: str, metric: str | None = None) -> dict[str, Any]:
     """
     preset = PRESETS.get(name) if isinstance(name, str) else None
     if preset is None:
-        choices = {**formulas.DESCRIPTIONS, **beyond.DESCRIPTIONS}.items()
-        fields = [one for one, words in choices if isinstance(name, str) and name in words]
+        described = {**formulas.DESCRIPTIONS, **beyond.DESCRIPTIONS}.items()
+        fields = [one for one, words in described if isinstance(name, str) and name in words]
         hint = suggest(str(name).lower(), PRESETS)
         if fields and not hint.startswith("Did"):
             hint = f"It is a choice: write Convention({fields[0]}={name!r})."
