@@ -8,7 +8,10 @@ draws some and runs on this machine: python on_spark.py
 """
 
 import argparse
+import os
+import sys
 
+from pyspark import SparkConf
 from pyspark.sql import SparkSession
 
 from recsys_ndcg.scale import spark
@@ -19,6 +22,9 @@ parser.add_argument("--scores", help="where every user's scores are written")
 parser.add_argument("--threshold", type=float, default=4.0)
 arguments = parser.parse_args()
 
+if SparkConf().get("spark.master", "local").startswith("local"):
+    # workers on this machine run this Python, which may not be the python3 of the PATH
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 session = SparkSession.builder.getOrCreate()
 if arguments.predictions:
     predictions = session.read.parquet(arguments.predictions)

@@ -12,6 +12,7 @@ import pandas as pd
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.errors import InvalidInputError, check_integer, quote
+from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.lists import RankedLists
 from recsys_ndcg.rendering import Document, Renderable, Section, ShownTable, format_number
 from recsys_ndcg.sampling import check_metrics, read_ranks
@@ -75,6 +76,15 @@ class _Statement:
     negatives: int | None = None
     is_full: bool = False
     is_rated: bool = False
+
+    @lazy_property
+    def n_assumed(self) -> int:
+        """The relevant items of each user: as given, or the fewest with which it is possible."""
+        if self.n_relevant is not None:
+            return self.n_relevant
+        k, (low, _) = self.measurement.metric.k or 1, self.ends
+        fewest = (n for n in range(1, k + 1) if _measure_orders(self, n, k + 1)[2] >= low)
+        return next(fewest, 1)
 
     @property
     def plan(self) -> Plan:
@@ -192,8 +202,9 @@ def explain_number(text: str, *, items: int | None = None) -> NumberExplanation:
     remarks = []
     if stated.n_relevant is None:
         remarks.append(
-            "The number of relevant items of each user is not given: chance is for 1, the best for "
-            "as many as count. Add 'leave-one-out' or '5 relevant'."
+            "The number of relevant items of each user is not given: chance is for "
+            f"{stated.n_assumed}, the fewest that allow the number, and the best for as many as "
+            "count. Add 'leave-one-out' or '5 relevant'."
         )
     remarks += [line for row in shown for line in _describe_ranks(stated, row)]
     if stated.n_items is None:
@@ -219,7 +230,7 @@ def _read_text(text: str, items: int | None) -> _Statement:
         msg = f"{quote(first)} is not a metric and its value. {_FORM}, with commas between."
         raise InvalidInputError(msg)
     plan = Plan.of(found["metric"], threshold=1).with_choices(gain="binary")
-    check_metrics(plan)
+    check_metrics(plan, "{} has no chance level in one ranked list.")
     digits, scale = found["value"], 0.01 if found["percent"] else 1.0
     n_decimals = len(digits.partition(".")[2])
     known: dict[str, int] = {}
@@ -278,7 +289,7 @@ def _read_part(part: str) -> dict[str, int]:
 
 def _list_protocols(stated: _Statement) -> Iterator[dict[str, Any]]:
     """Yield a row for each protocol, as in `NumberExplanation.table`."""
-    n_relevant = stated.n_relevant or 1
+    n_relevant = stated.n_assumed
     if stated.n_items is not None or stated.is_full:
         yield _build_row(stated, _ALL_ITEMS, stated.n_items, is_stated=stated.is_full)
     sizes = [100, 101]  # the usual ones
@@ -302,7 +313,7 @@ def _build_row(
     k = stated.measurement.metric.k
     chance, worst = np.nan, 0.0
     if size is not None:
-        chance, worst, best = _measure_orders(stated, min(stated.n_relevant or 1, size), size)
+        chance, worst, best = _measure_orders(stated, min(stated.n_assumed, size), size)
     if size is None or stated.n_relevant is None:  # the number of relevant items that is best
         best = _measure_orders(stated, k or 1, max(size or 0, (k or 1) + 1))[2]
     low, high = stated.ends
@@ -336,7 +347,7 @@ def _describe_ranks(stated: _Statement, row: dict[str, Any]) -> Iterator[str]:
     rank r, which falls: F(x) g(x) + (1 - F(x)) g(N) <= mean <= F(x) g(1) + (1 - F(x)) g(x + 1).
     """
     is_sampled = row["protocol"] not in (_ALL_ITEMS, _RATED_ITEMS)
-    if not is_sampled or stated.n_items is None or (stated.n_relevant or 1) > 1:
+    if not is_sampled or stated.n_items is None or stated.n_assumed > 1:
         return
     if row["verdict"].startswith("impossible") or row["items"] == stated.n_items:
         return

@@ -132,7 +132,7 @@ def test_texts_are_read_in_many_forms() -> None:
     [
         ("0.69", "'0.69' is not a metric and its value. Write it as 'HR@10 0.69"),
         ("HR@10", "not a metric and its value"),
-        ("RMSE 0.9", "The mean of rmse over samples is not known"),
+        ("RMSE .934", "rmse has no chance level in one ranked list. Metrics that have one: ap, "),
         ("HR@10 0.69, five folds", "'five folds' cannot be read"),
         ("HR@10 0.69, 0 negatives", "'0 negatives' cannot be read"),
         ("HR@10 0.69, 1 items", "'1 items' cannot be read"),
@@ -188,3 +188,16 @@ def test_what_cannot_be_computed_is_no_possible_number() -> None:
     assert table["chance"].isna()["all items"]
     joined = json_of("explain-number", "precision@10", "0.2,", "leave-one-out")
     assert joined["text"] == "precision@10 0.2, leave-one-out"
+
+
+@pytest.mark.parametrize(("value", "fewest"), [(0.06, 1), (0.421, 5), (1.0, 10)])
+def test_chance_is_that_of_the_fewest_relevant_items_that_allow_a_number(
+    value: float, fewest: int
+) -> None:
+    """With n relevant items precision@10 is at most n / 10, and n / 100 by chance of 100 items."""
+    found = rn.explain_number(f"P@10 {value}, ML-1M")
+    chance = found.table.set_index("protocol")["chance"]
+    assert chance["among 100"] == pytest.approx(fewest / 100)
+    assert chance["all items"] == pytest.approx(fewest / 3706)
+    assert f"chance is for {fewest}, the fewest that allow the number" in found.remarks[0]
+    assert any("median rank" in line for line in found.remarks) == (fewest == 1)

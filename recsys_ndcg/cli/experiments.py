@@ -16,7 +16,7 @@ from rich.live import Live
 from recsys_ndcg.cli.options import REQUIRED, ConventionOptions, argument, option
 from recsys_ndcg.cli.output import OutputOptions, PageOptions, err, out, print_line
 from recsys_ndcg.cli.reports import build_leaderboard_document, describe_left_out
-from recsys_ndcg.errors import InvalidInputError, check_integer
+from recsys_ndcg.errors import InvalidInputError, check_integer, escape_for_stdout
 from recsys_ndcg.progress import Steps, build_table
 
 if TYPE_CHECKING:
@@ -128,11 +128,12 @@ class LiveLeaderboard:
 
     def _render(self) -> Group:
         from recsys_ndcg.cli.terminal import draw_grid
-        from recsys_ndcg.rendering import ShownTable
+        from recsys_ndcg.rendering import ShownTable, map_texts
         from recsys_ndcg.report import format_cells
 
         table = ShownTable("The means so far", format_cells(self.table()))
-        return Group(*draw_grid(table, err.width), build_table(self._steps.lines(monotonic())))
+        visible = map_texts(table, escape_for_stdout)
+        return Group(*draw_grid(visible, err.width), build_table(self._steps.lines(monotonic())))
 
 
 @contextmanager

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 _CUSTOM_METRIC = re.compile(
     r"(?P<module>[A-Za-z_][\w.]*):(?P<name>[A-Za-z_]\w*)(?P<rest>(\([^()]*\))?(@[^@:/.]*)?)"
 )
-_COMMA = re.compile(r",(?![^()]*\))")  # not at the commas in brackets, as of map(...)
 #: The last two are for programs: every digit, and no text around the table.
 FORMATS = ("text", "markdown", "latex", "csv", "json")
 
@@ -203,7 +202,9 @@ def parse_pairs(text: str, option: str) -> dict[str, str] | None:
     {'estimated': 'est', 'true': 'r_ui'}
     """
     found = {}
-    for part in filter(None, _COMMA.split(text)):
+    from recsys_ndcg.convention import split_names
+
+    for part in split_names(text):
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if not (key and equals and value):
             msg = f"{option}: {part!r} is not of the form NAME=VALUE."
@@ -242,10 +243,11 @@ def _is_convention(word: str) -> bool:
 
 
 def _is_metric(word: str) -> bool:
+    from recsys_ndcg.convention import split_names
     from recsys_ndcg.metrics import parse_metrics
 
+    names = split_names(word) or [""]
     try:
-        names = _COMMA.split(word)
         return all(_CUSTOM_METRIC.fullmatch(name) or parse_metrics(name) for name in names)
     except RecsysNdcgError:
         return False
@@ -264,8 +266,9 @@ def parse_metric_names(texts: Sequence[str]) -> list[str]:
     >>> parse_metric_names(["ndcg@5,rr", "rbp(p=0.9)@10"])
     ['ndcg@5', 'rr', 'rbp(p=0.9)@10']
     """
-    names = _COMMA.split(",".join(texts))
-    return [_import_metric(name.strip()) for name in names if name.strip()]
+    from recsys_ndcg.convention import split_names
+
+    return [_import_metric(name) for name in split_names(",".join(texts))]
 
 
 def parse_metric(text: str, option: str, k: Sequence[int | None]) -> Metric:

@@ -19,7 +19,7 @@ from recsys_ndcg.cli.options import (
 )
 from recsys_ndcg.cli.output import OutputOptions, PageOptions, build_table_document
 from recsys_ndcg.cli.sources import DataOptions, FormatOptions, ScaleOptions, escape_surrogates
-from recsys_ndcg.errors import InvalidInputError, escape_invisible
+from recsys_ndcg.errors import InvalidInputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -140,7 +140,7 @@ def build_leaderboard_document(board: pd.DataFrame, title: str, signature: Signa
     """Return a leaderboard of users as a document."""
     from recsys_ndcg.report import format_cells
 
-    cells = format_cells(board.reset_index().set_index("rank")).map(escape_invisible)
+    cells = format_cells(board.reset_index().set_index("rank"))
     notes = [describe_left_out(board)] if board.attrs["trivial"] else ()
     return build_table_document(title, cells, notes, signature, n_left_aligned=2, note=title)
 

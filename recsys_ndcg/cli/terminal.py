@@ -14,7 +14,7 @@ from rich.text import Text
 from recsys_ndcg.cli.spelling import name_options
 from recsys_ndcg.errors import escape_for_stdout
 from recsys_ndcg.glossary import format_legend
-from recsys_ndcg.rendering import Code, Document, Section, ShownTable
+from recsys_ndcg.rendering import Code, Document, Section, ShownTable, map_texts
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -44,8 +44,9 @@ def print_document(
         Whether the meaning of the headings is printed, unless quiet: of key terms below the first
         table, of others above the signatures.
     """
+    document = map_texts(document, escape_for_stdout)
     if document.verdicts and not quiet:
-        to.print(escape_for_stdout(document.facts), soft_wrap=False)
+        to.print(document.facts, soft_wrap=False)
     for place, section in enumerate(document.sections):
         for part in section.parts:
             if isinstance(part, ShownTable):
@@ -70,10 +71,10 @@ def print_verdicts(document: Document, to: Console, *, legend: bool = True) -> N
         _print_terms(
             format_legend((str(name) for one in first for name in one.cells), key=True), to
         )
-    for headline, evidence in document.verdicts:
-        to.print(escape_for_stdout(headline), style="bold", soft_wrap=False)
+    for headline, evidence in map_texts(document.verdicts, escape_for_stdout):
+        to.print(headline, style="bold", soft_wrap=False)
         if evidence:
-            to.print(escape_for_stdout(evidence), soft_wrap=False)
+            to.print(evidence, soft_wrap=False)
 
 
 def print_legend(documents: Sequence[Document], to: Console, *, full: bool = False) -> None:
@@ -92,10 +93,10 @@ def _print_lines(
 ) -> None:
     if isinstance(part, Code):
         for line in part.brief(full=full):
-            to.print(escape_for_stdout(line), style="dim", soft_wrap=True)
+            to.print(line, style="dim", soft_wrap=True)
     elif not isinstance(part, Section):
         for line in part:
-            to.print(escape_for_stdout(f"- {name_options(line, names)}"), soft_wrap=False)
+            to.print(f"- {name_options(line, names)}", soft_wrap=False)
 
 
 def _draw(table: ShownTable, room: int) -> Iterator[RenderableType]:
@@ -117,8 +118,8 @@ def draw_grid(table: ShownTable, room: int) -> Iterator[RenderableType]:
     room : int
         The width of the terminal.
     """
-    frame, left = table.cells.map(escape_for_stdout), table.n_left_aligned
-    headings = [_BREAKS.split(escape_for_stdout(str(name))) for name in frame]
+    frame, left = table.cells, table.n_left_aligned
+    headings = [_BREAKS.split(str(name)) for name in frame]
     widths = [
         max(map(cell_len, [*words, *cells]))
         for words, (_, cells) in zip(headings, frame.items(), strict=True)
@@ -157,7 +158,7 @@ def draw_grid(table: ShownTable, room: int) -> Iterator[RenderableType]:
 def _start_table(title: str, **layout: Any) -> Table:
     """Return an empty table with a title and without rules."""
     return Table(
-        title=escape_for_stdout(title) or None,
+        title=title or None,
         title_justify="left",
         title_style="bold",
         box=None,
@@ -171,10 +172,10 @@ def _total_width(widths: Sequence[int], gap: int) -> int:
 
 def _draw_list(table: ShownTable, room: int) -> Iterator[RenderableType]:
     """Yield a table with long cells; in a narrow terminal, a paragraph per row."""
-    cells, numeric = table.cells.map(escape_for_stdout), table.numeric or ()
+    cells, numeric = table.cells, table.numeric or ()
     if room < _NARROW:
         if table.note:
-            yield _fold_text(escape_for_stdout(table.note), "bold")
+            yield _fold_text(table.note, "bold")
         for row in cells.to_dict("records"):
             numbers = "  ".join(cell for name, cell in row.items() if name in numeric)
             words = (cell for name, cell in row.items() if name not in numeric)

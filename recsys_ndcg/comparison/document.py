@@ -58,7 +58,7 @@ DISPUTED = (
 
 #: Formats of the columns, in any table; others are numbers with four decimals.
 _FORMATS: dict[str, Any] = {
-    **dict.fromkeys(("segment", "model", "a", "b"), lambda label: escape_invisible(str(label))),
+    **dict.fromkeys(("segment", "model", "a", "b", "letters"), str),
     **dict.fromkeys(
         (
             *("tier", "rank", "users", "won", "tied", "lost", "trivial"),
@@ -68,7 +68,6 @@ _FORMATS: dict[str, Any] = {
     ),
     **dict.fromkeys(("p", "p_corrected", "p_interaction"), format_p_value),
     "relative": lambda share: "-" if np.isnan(share) else f"{format_percent(share)} %",
-    "letters": str,
     **dict.fromkeys(("p_a_not_worse", "p_b_not_worse", "p_equivalent"), format_p_value),
 }
 #: Headings that differ from the column's name; {} is the level of intervals.
@@ -175,8 +174,7 @@ def build_leaderboard_table(comparison: Comparison, metric: str) -> ShownTable:
     shown = _to_shown_table(comparison, metric, "Models", table, note, bold=best, letters=letters)
     for name in comparison.metrics:
         if name != metric:
-            heading = escape_invisible(name)
-            heading = f"mean {heading}" if heading in shown.cells else heading
+            heading = f"mean {name}" if name in shown.cells else name
             other = boards[name].loc[board.index]
             shown.cells[heading] = [
                 f"{format_number(mean)} {signs}".rstrip()
@@ -233,7 +231,7 @@ def _write_lead(result: MetricComparison) -> str:
     """Write what the leaderboard and its chart show."""
     bars_from, lead = "the best model", _SECTIONS["leaderboard"][1]
     if result.testing.family == "baseline":
-        bars_from = escape_invisible(result.baseline)
+        bars_from = result.baseline
         lead = f"Each model is tested against {bars_from} only, and not against the others."
     bars = (
         f"; a wide bar is the interval of the difference from {bars_from}, significant if it does "
@@ -275,11 +273,11 @@ def _to_shown_table(
         for name in map(str, table)
     }
     return ShownTable(
-        f"{title} by {escape_invisible(metric)}",
+        f"{title} by {metric}",
         pd.DataFrame(cells),
         n_left_aligned=2,
-        note=escape_invisible(note),
-        signature=escape_invisible(comparison.signature(metric).short),
+        note=note,
+        signature=comparison.signature(metric).short,
         **more,
     )
 

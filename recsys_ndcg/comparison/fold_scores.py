@@ -13,7 +13,6 @@ import pandas as pd
 from recsys_ndcg.arrays import Floats, Ids, Positions, divide
 from recsys_ndcg.catalogue import Training
 from recsys_ndcg.comparison.model_scores import CHANCE, ModelScores
-from recsys_ndcg.errors import escape_invisible
 from recsys_ndcg.input import make_index
 from recsys_ndcg.rendering import Document, Section, ShownTable, format_number, pluralise
 from recsys_ndcg.report import bin_training_counts, build_signatures_section
@@ -300,17 +299,17 @@ def show_groups(
         cells["chance"] = wide["chance"][models[0]].map(format_number).to_list()
     for name in models[:_MAX_MODELS]:
         columns = (wide[one][name] for one in ("mean", "ci_low", "ci_high"))
-        cells[escape_invisible(name)] = [*map(_format_mean, *columns)]
+        cells[name] = [*map(_format_mean, *columns)]
     level = f"{100 * (1 - comparison.testing.alpha):.10g} %"
     note = f"{metric}; mean [{level} interval over users]"
     if len(models) > _MAX_MODELS:
         note += f"; the best {_MAX_MODELS} of {len(models)} models"
     return ShownTable(
-        f"{caption} by {escape_invisible(metric)}",
+        f"{caption} by {metric}",
         cells,
         n_left_aligned=len(labels),
-        note=escape_invisible(note),
-        signature=escape_invisible(comparison.signature(metric).short),
+        note=note,
+        signature=comparison.signature(metric).short,
     )
 
 

@@ -278,7 +278,7 @@ class MetaAnalysis(Renderable):
         return Document(
             title=f"{len(self.models)} models on {pluralise(len(self.datasets), 'data set')}",
             verdicts=[self._judge()],
-            facts=escape_invisible(
+            facts=(
                 f"{len(self.models)} models, {pluralise(len(self.datasets), 'data set')} "
                 f"({', '.join(names)}), random effects, Holm over "
                 f"{pluralise(len(self._pairs), 'pair')}, alpha {self.alpha:g}"
@@ -308,7 +308,7 @@ class MetaAnalysis(Renderable):
         ]
         lead = f"{pairs.lead} The pairs with the smallest p are drawn."
         drawn = Section(pairs.name, pairs.title, lead, [*pairs.parts, *charts])
-        typed = [] if command is None else [[f"The command: {escape_invisible(command)}"]]
+        typed = [] if command is None else [[f"The command: {command}"]]
         computed = Section(how.name, how.title, how.lead, [*typed, *how.parts])
         return Document(**{**vars(document), "sections": [drawn, *others, computed]})
 
@@ -599,7 +599,7 @@ def _build_pairs_table(found: MetaAnalysis) -> ShownTable:
     rows, level = found.pairs, f"{100 * (1 - found.alpha):.10g}%"
     better = "lower is better" if found._sign < 0 else "higher is better"  # noqa: SLF001
     cells = {
-        **{name: rows[name].map(escape_invisible) for name in ("a", "b")},
+        **rows[["a", "b"]],
         "a better": rows["wins_a"].map(str),
         "neither": rows["tied"].map(str),
         "b better": rows["wins_b"].map(str),
@@ -625,12 +625,12 @@ def _build_differences_table(found: MetaAnalysis) -> ShownTable:
     """Return the pairs of models in each data set."""
     rows, level = found.differences, f"{100 * (1 - found.alpha):.10g}%"
     cells = {
-        **{name: rows[name].map(escape_invisible) for name in ("a", "b")},
-        "data set": rows["dataset"].map(escape_invisible),
+        **rows[["a", "b"]],
+        "data set": rows["dataset"],
         "users": rows["users"].map(str),
         f"difference [{level}]": format_differences(rows, "difference", "ci_low", "ci_high"),
         f"d_z [{level}]": format_differences(rows, "d_z", "d_z_low", "d_z_high"),
-        "better": rows["better"].map(lambda name: escape_invisible(name) if name else "-"),
+        "better": rows["better"].map(lambda name: name or "-"),
     }
     note = f"{found.metric}; difference: a minus b; each interval is for one pair in one data set"
     return _to_table(found, "Pairs of models in each data set", cells, note, n_left_aligned=3)
@@ -641,9 +641,9 @@ def _to_table(
 ) -> ShownTable:
     signature = found._first.signature(found.metric).short  # noqa: SLF001
     return ShownTable(
-        f"{title} by {escape_invisible(found.metric)}",
+        f"{title} by {found.metric}",
         pd.DataFrame(cells),
         n_left_aligned=n_left_aligned,
-        note=escape_invisible(note),
-        signature=escape_invisible(signature),
+        note=note,
+        signature=signature,
     )

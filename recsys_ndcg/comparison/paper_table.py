@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from recsys_ndcg.comparison.verdict import format_span
-from recsys_ndcg.errors import InvalidInputError, escape_invisible, quote, suggest
+from recsys_ndcg.errors import InvalidInputError, quote, suggest
 from recsys_ndcg.rendering import Code, escape_latex
 from recsys_ndcg.report import build_signatures_section
 
@@ -23,7 +23,7 @@ _NO_COLUMN = re.compile("_low$|_high$|^letters$")
 _LONGEST_HEADING = 9  # characters; longer ones are broken before @, ( and :
 _LONGEST_NAME = 16  # characters of a name that is not broken
 #: A part of a name that is not broken.
-_PIECE = re.compile(r"(?=.)[A-Z]{0,12}[^_\-./A-Z]{0,12}[_\-./]?")
+_PIECE = re.compile(r"(?s:(?=.))[A-Z]{0,12}[^_\-./A-Z]{0,12}[_\-./]?")
 
 
 def write_paper_table(  # noqa: PLR0913 - the options of `Comparison.to_latex`
@@ -140,8 +140,7 @@ def _format_number(value: Any, digits: int) -> str:
 
 def _break_name(name: str) -> str:
     """Return a name; a long one may be broken after _, -, . and /, and before capitals."""
-    text = escape_invisible(name)
-    pieces = _PIECE.findall(text) if len(text) > _LONGEST_NAME else [text]
+    pieces = _PIECE.findall(name) if len(name) > _LONGEST_NAME else [name]
     return r"\allowbreak ".join(map(escape_latex, pieces))
 
 
@@ -183,7 +182,7 @@ def _write_caption(
     lines = [f"{what} over {format_span(users or [0])} users{intervals}."]
     if "mean" in columns and comparison.testing.family == "baseline":
         lines.append(
-            f"+ and -: significantly better and worse than {escape_invisible(comparison.baseline)} "
+            f"+ and -: significantly better and worse than {comparison.baseline} "
             f"({comparison.tested_by})."
         )
     elif "mean" in columns:

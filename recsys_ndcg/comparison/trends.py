@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -19,6 +19,7 @@ from recsys_ndcg.rendering import (
     Section,
     ShownTable,
     format_times,
+    join_names,
     list_first,
     pluralise,
 )
@@ -176,11 +177,16 @@ class Trends(Renderable):
         """Yield a remark if random order scores differently at the last cut."""
         chance = self._table["chance"].loc[metric].groupby("cut").first()
         first, last = chance.iloc[0], chance.iloc[-1]
+        change: Any = self._slopes.loc[metric]["change"]
+        alike = change.index[np.sign(change) == np.sign(last - first)]
         if abs(last - first) > _DIFFERENT_CHANCE:
+            part = ""
+            if len(alike):
+                names = join_names(alike, _MAX_LINES)
+                part = f": lists of other lengths may explain a part of the trend of {names}"
             yield (
                 f"Chance in {metric} is {format_size(first)} at the first cut and "
-                f"{format_size(last)} at the last: lists of other lengths may explain a part of "
-                "the trends."
+                f"{format_size(last)} at the last{part}."
             )
 
     def show_scores(self, metric: str) -> ShownTable:

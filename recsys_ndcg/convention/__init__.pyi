@@ -10,4 +10,5 @@ from recsys_ndcg.convention.notation import normalise_name as normalise_name
 from recsys_ndcg.convention.notation import parse_choice as parse_choice
 from recsys_ndcg.convention.notation import parse_metric_name as parse_metric_name
 from recsys_ndcg.convention.notation import resolve_alias as resolve_alias
+from recsys_ndcg.convention.notation import split_names as split_names
 from recsys_ndcg.convention.presets import PRESETS as PRESETS

@@ -100,8 +100,9 @@ class Convention:
     popularity_as : {'count', 'share', 'max', 'rank'}
         Popularity as a count, over all training rows, over the largest, or as a rank in (0, 1].
     cold_item : {'by_measure', 'zero', 'one_user', 'rarest', 'drop', 'raise'}
-        An item without training rows: popularity 0 and the novelty of an item of one user, 0 in
-        both, as if one user had it, as the rarest item, left out of the list, or an error.
+        An item without training rows: popularity 0, the novelty of an item of one user and in EPC
+        the value 1; 0 in all three (in EPC as if everyone had it); as if one user had it; as the
+        rarest item; left out of the list; or an error.
     missing_feature : {'raise', 'drop', 'zero'}
         A recommended item without an entry in the features: an error, left out, or 0.
     novelty_model : {'discovery', 'choice'}
@@ -121,11 +122,14 @@ class Convention:
         The distance of two items: by the kind of the column (sets: Jaccard, vectors: cosine,
         categories: 0 or 1, several columns: the number that differ, or the cosine if all are
         numbers); or a function of two arrays of rows of the features that returns their distances.
+        ``"hamming"`` counts the columns that differ; of one column of sets the members that only
+        one of the two has, of vectors the entries that differ.
     universe : {'catalogue', 'train', 'recommended', 'padded'}
         All items, of which coverage and Gini are: the catalogue, the items of training, the
         recommended items, or the catalogue and one more.
     outside : {'raise', 'count', 'ignore'}
-        A recommended item outside the universe: an error, counted, or ignored.
+        A recommended item outside the universe: an error, counted, or ignored. If counted, the
+        number of items in Gini is that of the universe, or of the shown items if they are more.
     coverage_as : {'share', 'count', 'percent'}
         Coverage as a share of all items, a number, or a percentage with two decimals.
     inequality_over : {'n', 'n-1'}
@@ -136,7 +140,7 @@ class Convention:
         Entropy in bits or in nats.
     entropy_over : {'recommendations', 'items', 'lists'}
         Entropy of all recommendations, over the number of recommended items, or with the same
-        weight for each list.
+        weight for each list (a cross entropy, which may be larger).
     tail : {'reach', 'pass', 'rarest', 'count'}
         The long tail: all but the most popular items that reach, or pass, the share `tail_at` of
         all popularity (0.8); the rarest share `tail_at` of the items (0.1); or the items with at
@@ -429,13 +433,16 @@ class Convention:
         ------
         InvalidInputError
             A user's function gives weights that are negative, infinite or increasing, so that the
-            best order would not have the largest gains first.
+            best order would not have the largest gains first; or there are too many ranks.
 
         Examples
         --------
         >>> Convention(discount="reciprocal").compute_discounts(3).round(3)
         array([1.   , 0.5  , 0.333])
         """
+        if depth > _MAX_RANKS:
+            msg = f"A sum over {depth} ranks is too long. Take a cutoff of at most {_MAX_RANKS}."
+            raise InvalidInputError(msg)
         if not isinstance(self.discount, str):
             return gains.compute_weights(self.discount, depth, "discount")
         ranks = np.arange(1, depth + 1, dtype=np.float64)
@@ -635,6 +642,7 @@ class Convention:
         return Document(facts, [Section("choices", "Choices", "", [table, others])]).render("html")
 
 
+_MAX_RANKS = 10_000_000  # whose weights take 80 MB
 _NAMES = tuple(field.name for field in fields(Convention))
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 from recsys_ndcg.errors import InvalidInputError, quote, suggest
 
+_COMMA = re.compile(r",(?![^()]*\))")  # not at the commas in brackets, as of map(...)
+
 
 def format_choice(value: Any) -> str:
     """Return the text of a value in a signature.
@@ -121,6 +123,17 @@ def normalise_name(name: str) -> str:
     'hitrate'
     """
     return name.lower().replace("_", "")
+
+
+def split_names(text: str) -> list[str]:
+    """Return the names in a text; they are separated by commas outside of brackets.
+
+    Examples
+    --------
+    >>> split_names("ndcg@5, rbp(p=0.9)@10,serendipity(topic,genre)@10")
+    ['ndcg@5', 'rbp(p=0.9)@10', 'serendipity(topic,genre)@10']
+    """
+    return [name for name in map(str.strip, _COMMA.split(text)) if name]
 
 
 def mark_cutoff(metric: str) -> str:

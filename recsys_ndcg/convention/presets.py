@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from recsys_ndcg.convention import beyond, formulas
 from recsys_ndcg.convention.beyond_presets import BEYOND_PRESETS
 from recsys_ndcg.convention.notation import parse_metric_name
 from recsys_ndcg.errors import InvalidInputError, quote, suggest
@@ -95,7 +96,12 @@ def find_choices(name: str, metric: str | None = None) -> dict[str, Any]:
     """
     preset = PRESETS.get(name) if isinstance(name, str) else None
     if preset is None:
-        msg = f"No preset is named {quote(name)}. {suggest(str(name).lower(), PRESETS)}"
+        described = {**formulas.DESCRIPTIONS, **beyond.DESCRIPTIONS}.items()
+        fields = [one for one, words in described if isinstance(name, str) and name in words]
+        hint = suggest(str(name).lower(), PRESETS)
+        if fields and not hint.startswith("Did"):
+            hint = f"It is a choice: write Convention({fields[0]}={name!r})."
+        msg = f"No preset is named {quote(name)}. {hint}"
         raise InvalidInputError(msg)
     metric_name, choices = parse_metric_name(metric or "ndcg"), preset.choices
     if metric_name in preset.beyond:

@@ -1,5 +1,6 @@
 from recsys_ndcg.errors.checks import as_float as as_float
 from recsys_ndcg.errors.checks import check_choice as check_choice
+from recsys_ndcg.errors.checks import check_flag as check_flag
 from recsys_ndcg.errors.checks import check_integer as check_integer
 from recsys_ndcg.errors.checks import check_level as check_level
 from recsys_ndcg.errors.checks import hide_more as hide_more

@@ -230,6 +230,13 @@ def check_choice(
         raise InvalidInputError(msg)
 
 
+def check_flag(name: str, value: object) -> None:
+    """Raise unless a value is True or False, of Python or NumPy."""
+    if type(value).__name__ not in ("bool", "bool_"):
+        msg = f"{name} must be True or False, not {quote(value)}."
+        raise InvalidInputError(msg)
+
+
 def check_level(name: str, value: object, *, such_as: float) -> None:
     """Raise unless a value is a number between 0 and 1, at least 1e-12 away from both.
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from unicodedata import category
 
 _MAX_LENGTH = 100
+_CLOSE = 0.66  # of difflib: "mew" is close to "new", "linear" is not to "sklearn"
 _ENCODE_ERRORS = "recsys_ndcg.replace"  # an error handler of `str.encode`
 _HIDDEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 _JOINERS = "\u200c\u200d"
@@ -52,7 +53,7 @@ def suggest(word: str, words: Iterable[str]) -> str:
     import difflib  # noqa: PLC0415 - needed for errors only
 
     known = sorted(words)
-    close = difflib.get_close_matches(word, known, n=1)
+    close = difflib.get_close_matches(word, known, n=1, cutoff=_CLOSE)
     return f"Did you mean {close[0]!r}?" if close else f"There are: {', '.join(known)}."
 
 

@@ -90,9 +90,7 @@ class RunFolder:
         """
         check_path(path)
         place = Path(path).absolute()  # a model may change the working directory
-        stored = cls.read(place) if cls.is_run(place) else cls(place, {}, {})
         named = {name: {"name": name, **model} for name, model in models.items()}
-        stored.check_matches(description, named)
         machine = {  # times depend on it
             "system": platform.platform(),
             "processor": platform.processor() or platform.machine(),
@@ -104,13 +102,15 @@ class RunFolder:
             "versions": _get_versions(),
             "machine": machine,
         }
-        folder = cls(place, started, {**stored.models, **named})
         try:
-            for name in models:
-                folder._get_model_folder(name).mkdir(parents=True, exist_ok=True)
+            stored = cls.read(place) if cls.is_run(place) else cls(place, {}, {})
+            stored.check_matches(description, named)
+            folder = cls(place, started, {**stored.models, **named})
+            for one in (place / _SPLITS, *map(folder._get_model_folder, models)):
+                one.mkdir(parents=True, exist_ok=True)
             _remove_unfinished(place)
         except OSError as error:
-            msg = f"{path}: cannot be used as a folder of results ({error.strerror or error})."
+            msg = f"{path}: cannot be used as a folder of results ({error})."
             raise InvalidInputError(msg) from None
         if any(description[name] != stored.description.get(name) for name in description):
             _write_record(place / _RUN, "run", started)
@@ -178,7 +178,8 @@ class RunFolder:
     @staticmethod
     def is_run(path: str | Path) -> bool:
         """Return whether a path is the folder of a run."""
-        return (Path(path) / _RUN).is_file()
+        # Path.is_file() raises for a name that is too long
+        return os.path.isfile(Path(path) / _RUN)  # noqa: PTH113
 
     def has_result(self, cell: Cell) -> bool:
         """Return whether the folder has a result of the same model for a fold."""
@@ -244,12 +245,18 @@ class RunFolder:
             raise InvalidInputError(msg)
 
     def save_split_report(self, seed: int, fold: int, values: dict[str, Any]) -> None:
-        """Save the checks of a fold, if they are not there."""
+        """Save the checks of a fold, if they are not there.
+
+        Raises
+        ------
+        InvalidInputError
+            A saved file is damaged, or cannot be written.
+        """
         path = self.path / _SPLITS / f"seed{seed}-fold{fold}.json"
-        text = json.dumps(values, indent=1) + "\n"
-        if not path.exists() or path.read_text(encoding="utf-8") != text:
-            path.parent.mkdir(exist_ok=True)
-            write_file(path, text)
+        redo = f"Delete {path}, and run the experiment again: it checks that fold again."
+        record = {"report": json.loads(json.dumps(values))}  # as it is read
+        if not path.exists() or _read_record(path, "split", redo) != record:
+            _write_record(path, "split", record)
 
     def save_failure(self, failure: Failure) -> Path:
         """Save the traceback of a failed fold, and return its file."""
@@ -370,8 +377,8 @@ def _write_record(path: Path, kind: str, values: dict[str, Any]) -> None:
     Archive(values, {}).write(path, f"{kind} {_FORMAT}")
 
 
-def _read_record(path: Path, kind: str) -> dict[str, Any]:
-    with Archive.open(path, f"{kind} {_FORMAT}", "Take another folder.") as (values, _):
+def _read_record(path: Path, kind: str, advice: str = "Take another folder.") -> dict[str, Any]:
+    with Archive.open(path, f"{kind} {_FORMAT}", advice) as (values, _):
         return values
 
 

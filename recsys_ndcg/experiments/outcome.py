@@ -179,7 +179,7 @@ class SavedRuns(Renderable):
         )
         cells = format_cells(table.rename(columns=_HEADINGS).set_index("run"))
         note = "seconds: the mean of a fold; MB: the most of any fold"
-        shown = ShownTable("Models", cells.map(escape_invisible), n_left_aligned=2, note=note)
+        shown = ShownTable("Models", cells, n_left_aligned=2, note=note)
         models, runs = pluralise(len(cells), "model"), pluralise(len(self.folders), "run")
         parts: list[ShownTable | list[str]] = [shown, self.remarks]
         return Document(

@@ -235,8 +235,8 @@ def load_runs(*paths: str | Path) -> SavedRuns:
     folders: dict[str, str | Path] = {}
     for path in paths:
         check_path(path)
-        # the name of an existing folder is not a pattern
-        matches = [] if Path(path).exists() else sorted(glob(str(path)))  # noqa: PTH207
+        # the name of an existing folder is not a pattern; Path.exists() raises for a long one
+        matches = [] if os.path.exists(path) else sorted(glob(str(path)))  # noqa: PTH110, PTH207
         several: list[str | Path] = [match for match in matches if Path(match).is_dir()]
         for folder in several or [path]:
             folders.setdefault(os.path.realpath(folder), folder)

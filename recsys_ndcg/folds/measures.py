@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from recsys_ndcg.catalogue import choose_convention
-from recsys_ndcg.convention import Convention
+from recsys_ndcg.convention import Convention, split_names
 from recsys_ndcg.errors import InvalidInputError, UnknownMetricError, check_choice, quote, suggest
 from recsys_ndcg.folds.fitting import Measure, fcp, mae, mse, rmse
 from recsys_ndcg.metrics import METRICS, Metric, parse_metrics
@@ -97,7 +97,9 @@ def parse_measures(measures: Any, known: Mapping[str, Measure] | None = None) ->
     InvalidInputError
         Two measures have the same name, or a metric lacks its cutoff.
     """
-    if isinstance(measures, str | Measure | Metric) or callable(measures):
+    if isinstance(measures, str):
+        measures = split_names(measures)
+    elif isinstance(measures, Measure | Metric) or callable(measures):
         measures = [measures]
     if not isinstance(measures, Iterable):
         msg = f"measures is a list such as ['rmse', 'ndcg@10'], not {quote(measures)}."
@@ -272,8 +274,9 @@ class FoldPlan:
         ks, threshold = Plan.complete_options(k, threshold, convention)
         if metrics is None:
             metrics = ["ndcg", *([] if threshold is None else ["precision", "recall"])]
-        single = isinstance(metrics, str | Metric) or not isinstance(metrics, Iterable)
-        wanted = [metrics] if single else list(metrics)
+        single = isinstance(metrics, Metric) or not isinstance(metrics, Iterable)
+        names = split_names(metrics) if isinstance(metrics, str) else metrics
+        wanted = [names] if single else list(names)
         measures = [
             name
             for place, each in enumerate(dict.fromkeys(protocols))

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import Flags, Floats, Positions
-from recsys_ndcg.errors import check_choice, is_number, quote
+from recsys_ndcg.errors import check_choice, check_flag, is_number, quote
 from recsys_ndcg.folds.splits import RatingUsers, Splitter, get_ratings, parse_time, read_times
 from recsys_ndcg.rendering import format_times
 
@@ -70,6 +70,7 @@ class RollingTime(Splitter):
         known_users: bool = False,
     ) -> None:
         check_choice("spacing", spacing, _SPACINGS)
+        check_flag("known_users", known_users)
         if isinstance(cuts, Integral):
             self._check_integers(1, cuts=cuts)
         self.cuts = int(cuts) if isinstance(cuts, Integral) else self._check_times(cuts)

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from recsys_ndcg.arrays import Codes, Flags, Floats, Positions
-from recsys_ndcg.errors import InvalidInputError, check_integer, is_number, quote
+from recsys_ndcg.errors import InvalidInputError, check_flag, check_integer, is_number, quote
 from recsys_ndcg.input import encode_ids, raise_for_rows, to_column
 from recsys_ndcg.lists import group_columns
 
@@ -295,6 +295,7 @@ class TimeSplit(Splitter):
             parse_time(at)
         self.test_size = test_size
         self.at = at
+        check_flag("known_users", known_users)
         self.known_users = known_users
         self.n_left_out: int | None = None
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.files import COMPRESSIONS, check_path
+from recsys_ndcg.files import COMPRESSIONS, convert_read_errors
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,12 +75,12 @@ class FileKind:
         InvalidInputError
             It is not the path of a file.
         """
-        check_path(path)
-        if not path.is_file():
+        with convert_read_errors(path):
+            if path.is_file():
+                return path
             fault = "Is a directory" if path.is_dir() else "Is not a file"
             msg = f"{path}: cannot be read ({fault if path.exists() else 'No such file'})."
-            raise InvalidInputError(msg)
-        return path
+        raise InvalidInputError(msg)
 
     @staticmethod
     def strip_suffixes(name: str, *others: str) -> str:

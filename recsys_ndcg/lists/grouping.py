@@ -264,8 +264,8 @@ def _format_first_repeat(pairs: Pairs, users: Ids, items: Ids) -> str:
     return (
         f"{pairs.table}: user {quote(user)} has the item {quote(item)} twice or more "
         f"({format_count(len(repeats), 'such repeat')} in all). Remove them, or merge them with "
-        "convention=Convention(duplicates='max'); 'mean', 'first' and 'last' are possible, too. "
-        "If you use RankedLists.from_...(), pass duplicates= to it as well."
+        "convention=Convention(duplicates='max'), or duplicates='max' of RankedLists.from_...(); "
+        "'mean', 'first' and 'last' are possible, too."
     )
 
 

@@ -46,7 +46,8 @@ class BiasDisparity(ByColumn):
     -----
     BS and BR are at least 0, and 1 if the category has its share of the catalogue. At least -1, no
     unit; 0 if recommendations keep the preference, higher means more of the category. Of all lists
-    together; B_S is of all training users of the group, with and without lists. Undefined for a
+    together; B_S is of all training users of the group, with and without lists. An item that a user
+    had several times in training counts once, also under ``popularity_of="rows"``. Undefined for a
     group without training items (BS, BD), a group that had nothing of the category (BD), and a
     group without lists (BR, BD).
 

@@ -29,6 +29,9 @@ class Entropy(OverLists):
     At least 0, in bits; higher is more even, which counts as better. 2^entropy is the number of
     items that would give it if all were shown equally often. Under ties it is the entropy of the
     expected exposures. Also called distributional coverage.
+    Under ``entropy_over="lists"`` it is the cross entropy -Σ q log2(x/X), with q the mean over
+    lists of the item's share of the list. If short lists hold rare items, it exceeds the entropy,
+    and even the logarithm of the number of items.
 
     References
     ----------

@@ -67,7 +67,8 @@ class EPC(OfRelevantItems):
     Notes
     -----
     In [0, 1], no unit; higher is better. Undefined for an empty list; a list without a relevant
-    item scores 0. Its expectation under ties, its chance level and its z are exact.
+    item scores 0. Under ``cold_item="zero"`` a cold item has the value 0, as if everyone had it,
+    not the popularity 0. Its expectation under ties, its chance level and its z are exact.
 
     References
     ----------

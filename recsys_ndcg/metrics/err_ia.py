@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.metrics.of_topics import TOPICS, Repeating
@@ -59,7 +57,7 @@ class ERRIA(Repeating):
 
     def weigh_ranks(self, convention: Convention, n_ranks: int) -> Floats:  # noqa: ARG002
         """Return 1 over each of the first ranks."""
-        return 1.0 / np.arange(1, n_ranks + 1)
+        return Convention(discount="reciprocal").compute_discounts(n_ranks)
 
 
 @register_metric

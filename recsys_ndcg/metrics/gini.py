@@ -40,6 +40,8 @@ class Gini(OverLists):
     index of the expected exposures.
     Other libraries divide by n - 1, leave out items that nobody was shown, which reverses the
     order of models, or return 1 - G (`Convention.inequality_over`, ``universe``, ``gini_as``).
+    Under ``outside="count"`` n is the number of items in the universe, or of those that were shown,
+    whichever is larger.
     With ``patience=0.85`` an item at rank r counts 0.85^(r-1).
 
     References

@@ -100,12 +100,17 @@ class OfItems(Linear):
 
 def count_places(ranking: Ranking, k: int | None) -> Floats:
     """Return what a mean over the first k items divides by (`Convention.list_over`)."""
-    rule, n_items = ranking.convention.list_over, ranking.n_items
-    if rule == "one":
+    n_items = ranking.n_items
+    if ranking.convention.list_over == "one":
         return np.ones(len(n_items))
-    if rule in ("k", "full") and k is not None:
-        return np.full(len(n_items), float(k))
+    if divides_by_k(ranking.convention, k):
+        return np.full(len(n_items), float(k or 0))
     return (n_items if k is None else np.minimum(n_items, k)).astype(np.float64)
+
+
+def divides_by_k(convention: Convention, k: int | None) -> bool:
+    """Return whether a mean over the first k items is over k places also if a list is shorter."""
+    return k is not None and convention.list_over in ("k", "full")
 
 
 def count_training(known: Background, convention: Convention) -> Floats:

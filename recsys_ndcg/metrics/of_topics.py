@@ -19,6 +19,7 @@ from recsys_ndcg.ranking import Ranking, compute_hits_so_far
 
 #: The choices of measures of topics.
 TOPICS = ORDER | {"missing_feature"}
+_FADED = 38  # ranks times alpha, from which on a gain no longer changes the sum: e^-38 < 2^-54
 _EQUAL = 1e-9  # gains of at most a few units that differ by less are equal but for rounding
 
 
@@ -132,9 +133,11 @@ class Repeating(OfTopics):
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return the sum of the ideal list, or of a list whose items have all topics."""
-        topics, k = self.find_relevant_topics(ranking), self.k
-        longest = int(np.bincount(topics.user).max(initial=0))
-        depth = k if k and not self.is_over_ideal else min(k or longest, longest)
+        topics = self.find_relevant_topics(ranking)
+        most = 1 + _FADED / max(self.alpha, 1e-300)
+        if self.is_over_ideal:
+            most = np.bincount(topics.user).max(initial=0)
+        depth = int(min(self.k or most, most))
         weights = self.weigh_ranks(ranking.convention, depth)
         if self.is_over_ideal:
             return topics.sum_greedily(weights, 1.0 - self.alpha)

@@ -205,7 +205,8 @@ def sum_random_exposures(
     known = lists.background
     if known is None or known.is_candidate is None:
         return None
-    depth = int(lists.n_items.max(initial=1)) if metric.k is None else metric.k
+    longest = int(lists.n_items.max(initial=1))
+    depth = min(metric.k or longest, longest)
     sums = np.append(0.0, np.cumsum(metric.weigh_ranks(depth, convention)))
     n_candidates = lists.n_items if lists.candidates is None else lists.candidates
     n_shown = sums[np.minimum(np.minimum(lists.n_items, n_candidates), depth)]

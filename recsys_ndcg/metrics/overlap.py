@@ -8,7 +8,7 @@ from recsys_ndcg.arrays import Flags, Floats
 from recsys_ndcg.background import UserItems
 from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.metrics.metric import get_background
-from recsys_ndcg.metrics.of_items import LISTS, OfItems
+from recsys_ndcg.metrics.of_items import LISTS, OfItems, divides_by_k
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import Ranking
 
@@ -106,7 +106,7 @@ class Unexpected(Overlap):
     def numerator(self, ranking: Ranking) -> Floats:
         """Return the number of unexpected places: items, and ranks past the end of the list."""
         shown = super().numerator(ranking)
-        if ranking.convention.list_over != "k" or self.k is None:
+        if self.k is None or not divides_by_k(ranking.convention, self.k):
             return shown
         n_past_end = self.k - np.minimum(ranking.n_items, self.k)
         return np.where(_has_base(ranking.lists), shown + n_past_end, 0)

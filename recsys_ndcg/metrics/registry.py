@@ -20,8 +20,14 @@ METRICS: dict[str, type[Metric]] = {}
 _Class = TypeVar("_Class", bound=type[Metric])
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _FORM = re.compile(r"(?P<name>[A-Za-z][A-Za-z0-9_]*)(\((?P<options>[^()]*)\))?(@(?P<k>[^@]*))?")
-#: Metrics that do not exist here, although their names look like misspelt ones that do.
-_OTHER_METRICS = {"err", "mape", "medae", "msle", "nerr", "nrbp", "r2", "rmsle"}
+#: Metrics that do not exist here, although their names look like misspelt ones that do, and what
+#: to write instead.
+_OTHER_METRICS = {
+    **dict.fromkeys(("err", "mape", "medae", "msle", "nerr", "nrbp", "r2", "rmsle"), ""),
+    "accuracy": "Write 'precision@10' or 'hit@10' for lists, 'rmse' or 'mae' for ratings.",
+    "jaccard": "It compares the lists of two models: rn.jaccard_at_k(lists_a, lists_b, k).",
+    "rbo": "It compares the lists of two models: rn.rbo(lists_a, lists_b).",
+}
 #: Names in other libraries for a metric without a cutoff, whatever k they are asked for.
 _WITHOUT_CUTOFF = {"coveredusers"}
 _ENTRY_POINTS = "recsys_ndcg.metrics"
@@ -112,7 +118,7 @@ def parse_metrics(text: str, ks: Iterable[int | None] = (None,)) -> list[Metric]
 
 
 def _suggest_name(name: str) -> str:
-    """Return the name that was misspelt, unless it is the name of another metric.
+    """Return the name that was misspelt, or what to write for the name of another metric.
 
     Examples
     --------
@@ -124,8 +130,8 @@ def _suggest_name(name: str) -> str:
     names = list_metric_names()
     every = {*names, *METRIC_ALIASES}
     near = {one for one in every if one[0] == name[:1] and name not in _OTHER_METRICS}
-    hint = suggest(name, near)
-    return hint if hint.startswith("Did") else suggest("", names)
+    hint = _OTHER_METRICS.get(name) or suggest(name, near)
+    return suggest("", names) if hint.startswith("There") else hint
 
 
 def _parse_options(kind: type[Metric], text: str, metric: str) -> dict[str, Any]:

@@ -28,8 +28,10 @@ class Serendipity(OfColumn, OfItems):
         rel(i_r) \max\left(\frac{p(i_r) - r}{|I|}, 0\right)
 
     with p(i) the rank of item i by its number of training users, 1 for the most popular items, and
-    I the catalogue: how many places a relevant item stands above its place by popularity. An item
-    that nobody had comes after all items of the catalogue.
+    I the catalogue: how many places a relevant item stands above its place by popularity. It is a
+    dense rank: items of equal numbers share it, and the next number has the next rank, so that the
+    last rank is how many different numbers there are. An item that nobody had comes after all items
+    of the catalogue.
 
     Other definitions (`Convention.serendipity_by`) compare with the user's training items H:
     ``"history"`` is the mean over the list of d(i), the mean distance of item i from the items of

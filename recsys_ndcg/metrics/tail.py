@@ -26,9 +26,10 @@ class Tail(OfItems):
 
     Notes
     -----
-    In [0, 1], no unit; higher means less popular. Undefined for an empty list. Items of equal
-    popularity at the border of head and tail are in the order of their ids. Also called APLT; with
-    ``list_over="one"`` ACLT, a number of items.
+    In [0, 1], no unit; higher means less popular. Undefined for an empty list. An item without
+    training rows is in the tail, but not under ``universe="train"`` or ``tail="rarest"``, whose
+    tail has training items only. Items of equal popularity at the border of head and tail are in
+    the order of their ids. Also called APLT; with ``list_over="one"`` ACLT, a number of items.
 
     References
     ----------

@@ -75,7 +75,8 @@ def write_csv(per_user: pd.DataFrame) -> str:
             msg = f"The user id {one!r} cannot be read back from CSV. Save the report as JSON."
             raise InvalidInputError(msg)
     escape = TextFormat.escape_formula
-    users = pd.Index([*map(escape, per_user.index)], name=per_user.index.name, dtype=object)
+    ids = [*map(escape, per_user.index)]
+    users = pd.Index(ids, name=per_user.index.name, dtype=object, tupleize_cols=False)
     table = per_user.set_axis(users, axis=0).set_axis([*map(escape, per_user)], axis=1)
     odd = any(_SEPARATORS.search(str(one)) for one in [*users, *table])
     return table.to_csv(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from copy import copy
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -21,13 +22,32 @@ if TYPE_CHECKING:
     import datetime as dt
 
 
-def to_text(document: Document) -> str:
-    """Render a document as text: the facts, then what the command line prints.
+def map_texts(part: Any, change: Callable[[str], str]) -> Any:
+    """Return a document, or a part of it, with each text changed.
 
-    Characters that standard output cannot encode, such as ± in an ASCII terminal, are replaced, as
-    ``print(report)`` prints this text.
+    Dicts stay: a page writes those of charts and of users' lists as JSON.
     """
-    lines = [escape_for_stdout(document.facts)]
+    if isinstance(part, str):
+        return change(part)
+    if isinstance(part, pd.DataFrame):
+        return part.map(change).rename(columns=lambda name: change(str(name)))
+    if is_dataclass(part):
+        texts = {one.name: map_texts(getattr(part, one.name), change) for one in fields(part)}
+        return replace(part, **texts)  # type: ignore[type-var] # an instance
+    if isinstance(part, Verdict):
+        return Verdict(*(change(text) for text in part))
+    if isinstance(part, list | tuple):
+        changed: Any = copy(part) if isinstance(part, list) else [*part]
+        changed[:] = [map_texts(one, change) for one in part]
+        for name, value in getattr(part, "__dict__", {}).items():  # of charts
+            setattr(changed, name, map_texts(value, change))
+        return changed
+    return part
+
+
+def to_text(document: Document) -> str:
+    """Render a document as text: the facts, then what the command line prints."""
+    lines = [document.facts]
     legend = format_legend(document.list_headings(), key=False)
     for place, section in enumerate(document.sections):
         for part in section.parts:
@@ -36,26 +56,25 @@ def to_text(document: Document) -> str:
             lines += _render_part_as_text(part)
         if not place:
             names = (str(name) for table in document.tables[:1] for name in table.cells)
-            verdicts = (text for one in document.verdicts for text in filter(None, one))
-            lines += map(escape_for_stdout, [*format_legend(names, key=True), *verdicts])
+            lines += map(escape_for_stdout, format_legend(names, key=True))
+            lines += [text for one in document.verdicts for text in filter(None, one)]
     return "\n".join([*lines, *map(escape_for_stdout, legend)])
 
 
 def _render_part_as_text(part: Part) -> Iterator[str]:
     if isinstance(part, ShownTable):
         if part.note:
-            yield escape_for_stdout(part.note)
+            yield part.note
         yield _render_text_table(part)
     elif isinstance(part, Code):
-        yield from map(escape_for_stdout, part.brief(full=False))
+        yield from part.brief(full=False)
     elif not isinstance(part, Section):
-        yield from (f"- {escape_for_stdout(line)}" for line in part)
+        yield from (f"- {line}" for line in part)
 
 
 def _render_text_table(table: ShownTable) -> str:
     """Render a table as text, with right-aligned numbers."""
-    shown = table.cells.map(escape_for_stdout).rename(columns=escape_for_stdout)
-    names = [*map(str, shown)]
+    shown, names = table.cells, [*table.cells]
     left = names[: table.n_left_aligned]
     if table.numeric is not None:
         left = [name for name in names if name not in table.numeric]
@@ -216,8 +235,8 @@ def _render_latex_table(table: ShownTable) -> str:
 
 
 def escape_latex(text: str) -> str:
-    """Escape the syntax of LaTeX."""
-    return text.translate(_LATEX_SYNTAX)
+    """Escape the syntax of LaTeX, and invisible characters."""
+    return escape_invisible(text).translate(_LATEX_SYNTAX)
 
 
 _TABLES = {
@@ -287,20 +306,29 @@ class Document:
         tables_only : bool
             Whether Markdown or LaTeX has only the tables.
 
+        Returns
+        -------
+        str
+            The text, with invisible characters of all texts as escapes. In text, as it is printed,
+            characters that standard output cannot encode are replaced, too.
+
         Raises
         ------
         MissingExtraError
             A library that the form needs is not installed.
         """
+        escape = escape_for_stdout if form == "text" else escape_invisible
+        visible: Document = map_texts(self, escape)
         if form == "page":
             from recsys_ndcg.rendering.page import to_page  # noqa: PLC0415 - rarely needed
 
-            return to_page(self)
+            return to_page(visible)
         if form in _TABLES:
             table, whole = _TABLES[form]
-            tables = [table(one) for one in self.tables]
-            return "".join(f"{one.rstrip()}\n" for one in tables) if tables_only else whole(self)
-        return to_text(self) if form == "text" else to_html(self)
+            if not tables_only:
+                return whole(visible)
+            return "".join(f"{table(one).rstrip()}\n" for one in visible.tables)
+        return to_text(visible) if form == "text" else to_html(visible)
 
 
 class Renderable(ABC):
@@ -376,9 +404,8 @@ class Renderable(ABC):
     ) -> str:
         """Return its page, as `to_html`; `command` is the command line that makes it, if any."""
         page = self.page(command)
-        title = escape_invisible(str(title or "")).strip() or page.title
-        date = "" if date is None else escape_invisible(str(date))
-        return replace(page, title=title, date=date).render("page")
+        title = str(title or "").strip() or page.title
+        return replace(page, title=title, date="" if date is None else str(date)).render("page")
 
     def __str__(self) -> str:
         """Return the table, the remarks and the signatures as text."""

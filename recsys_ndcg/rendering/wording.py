@@ -164,7 +164,7 @@ def shorten(name: object, longest: int = LONGEST) -> str:
 
 
 def shorten_names_in(sentence: str, names: Iterable[str], *, isolate: bool = True) -> str:
-    """Shorten the names in a sentence, and make invisible characters visible.
+    """Shorten the names in a sentence.
 
     Names from right to left are isolated, except in lines to copy.
 
@@ -173,9 +173,7 @@ def shorten_names_in(sentence: str, names: Iterable[str], *, isolate: bool = Tru
     >>> len(shorten_names_in("a" * 999 + " is better.", ["a" * 999]))
     71
     """
-    sentence = escape_invisible(sentence)
-    known = {escape_invisible(one) for one in names}
-    special = [one for one in known if len(one) > LONGEST or (isolate and _is_right_to_left(one))]
+    special = [one for one in names if len(one) > LONGEST or (isolate and _is_right_to_left(one))]
     if not special:
         return sentence
     form = "|".join(map(re.escape, sorted(special, key=len, reverse=True)))

@@ -104,13 +104,12 @@ def _format_summary(report: Report) -> pd.DataFrame:
     for name, numbers in {"trivial": totals.trivial, "short": totals.n_short}.items():
         if numbers.any():
             shown[name] = numbers
-    cells = format_cells(shown.rename_axis("metric"))
-    return cells.map(escape_invisible).rename(columns=escape_invisible)
+    return format_cells(shown.rename_axis("metric"))
 
 
 def build_audit_table(report: Report) -> ShownTable:
     """Return the table of the audit, a column per metric."""
-    table = report.audit.T.map(format_number).rename(columns=escape_invisible).rename_axis("audit")
+    table = report.audit.T.map(format_number).rename_axis("audit")
     return ShownTable(_AUDIT, table.set_axis(table.index.str.replace("_", " ")).reset_index())
 
 
@@ -136,14 +135,13 @@ def build_signatures_section(
     command : str, optional
         The command line that made the page, if there was one.
     """
-    names, lead = [*map(escape_invisible, signatures)], "The complete signature of each metric"
-    full = [escape_invisible(signature.text) for signature in signatures.values()]
-    short = [escape_invisible(signature.short) for signature in signatures.values()]
-    parts: list[Code | list[str]] = [Code("The signatures", full, short, names)]
+    lead, signed = "The complete signature of each metric", signatures.values()
+    full, short = [one.text for one in signed], [one.short for one in signed]
+    parts: list[Code | list[str]] = [Code("The signatures", full, short, [*signatures])]
     if code:
         lead += ", and the code that gives the same numbers"
-        shell = [] if command is None else [Code("The command", [escape_invisible(command)])]
-        python = Code("The same in Python", [escape_invisible(line) for line in code.splitlines()])
+        shell = [] if command is None else [Code("The command", [command])]
+        python = Code("The same in Python", code.split("\n"))
         own_versions = f"recsys_ndcg {__version__}, Python {platform.python_version()}"
         versions = [f"{name} {version(name.lower())}" for name in ("NumPy", "pandas", "SciPy")]
         parts = [*shell, python, *parts, [f"Made with {', '.join([own_versions, *versions])}."]]

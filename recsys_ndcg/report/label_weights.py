@@ -13,7 +13,7 @@ import pandas as pd
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.background import Background, Propensity
 from recsys_ndcg.convention import compute_relevance
-from recsys_ndcg.errors import InvalidInputError, escape_invisible, is_number, quote
+from recsys_ndcg.errors import InvalidInputError, is_number, quote
 from recsys_ndcg.input import has_values_by_id, read_values_by_id
 from recsys_ndcg.lists import GroupedLists, digest_labels
 from recsys_ndcg.metrics import Metric
@@ -282,8 +282,7 @@ class Sensitivity:
         means = self.means.iloc[chosen.astype(int)].map(format_number).rename(columns=shorten)
         means.insert(0, "gamma", [f"{gamma:.3g}" for gamma in means.index])
         parts = [ShownTable(f"{self.metric} by gamma", means)]
-        facts = escape_invisible(str(self))
-        return Document(facts, [Section("gamma", "Gamma", "", parts)]).render("html")
+        return Document(str(self), [Section("gamma", "Gamma", "", parts)]).render("html")
 
 
 def vary_gamma(

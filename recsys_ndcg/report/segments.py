@@ -64,7 +64,6 @@ def _format_table(segments: Segments) -> pd.DataFrame:
     columns = rows["metric"].map(segments.whole.metrics.index).to_numpy()
     order = np.argsort(columns, kind="stable")
     rows[INTERVAL] = [*map(format_range, rows["ci_low"], rows["ci_high"])]
-    rows["metric"] = rows["metric"].map(escape_invisible)
     rows["difference"] = rows["difference"].map(format_signed)
     rows["p_corrected"] = rows["p_corrected"].map(format_p_value)
     minus_chance = " (minus chance)" if segments.metrics_minus_chance else ""
@@ -75,13 +74,13 @@ def _format_table(segments: Segments) -> pd.DataFrame:
 
 def _format_label(label: Any) -> str:
     """Return a label as text."""
-    return escape_invisible(str(label) if isinstance(label, bool) else format_id(label))
+    return str(label) if isinstance(label, bool) else format_id(label)
 
 
 def _write_lead(segments: Segments) -> str:
     """Return the sentence above the table: what the last two columns compare."""
     names, metrics = segments.metrics_minus_chance, segments.whole.metrics
-    shown = ", ".join(list_first(map(escape_invisible, names), _MAX_NAMED))
+    shown = ", ".join(list_first(names, _MAX_NAMED))
     minus_chance = (
         "" if not names else " minus chance" if names == metrics else " (minus chance in {})"
     )
@@ -376,7 +375,7 @@ class Segments(ReadOnlyArrays, Renderable, Mapping[Any, "Report"]):
 
     def document(self, *, with_verdict: bool = False) -> Document:  # noqa: ARG002 - it has none
         """Return the document: the table, the remarks and the signatures."""
-        by = "" if self.name == "segment" else f" by {escape_invisible(self.name)}"
+        by = "" if self.name == "segment" else f" by {self.name}"
         n_segments, n_users = pluralise(len(self.labels), "segment"), self.whole.counts["users"]
         table = ShownTable("The scores, by segment", _format_table(self), n_left_aligned=2)
         return Document(

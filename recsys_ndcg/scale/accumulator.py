@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from recsys_ndcg.arrays import Flags
 from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention, format_choice
-from recsys_ndcg.errors import InvalidInputError, check_choice, format_count, quote
+from recsys_ndcg.errors import InvalidInputError, check_choice, check_flag, format_count, quote
 from recsys_ndcg.lists import GroupedLists, group_rows, hash_ids
 from recsys_ndcg.scale.batches import read_batch, to_array
 from recsys_ndcg.scale.engines import PartialReport, check_users_have_rows
@@ -145,9 +145,7 @@ class Accumulator:
         check_choice("protocol", protocol, ("rated", "supplied", "sampled"))
         self._protocol = protocol
         check_choice("repeated", repeated, ("raise", "count"))
-        if not isinstance(per_user, bool):
-            msg = f"per_user must be True or False, not {quote(per_user)}."
-            raise InvalidInputError(msg)
+        check_flag("per_user", per_user)
         if per_user and repeated == "count":
             msg = (
                 "per_user=True keeps scores by user id, so each id must come once. With "

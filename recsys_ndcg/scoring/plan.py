@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from recsys_ndcg.background import Background
-from recsys_ndcg.convention import PRESETS, Convention
+from recsys_ndcg.convention import PRESETS, Convention, split_names
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, as_float, is_number, quote
 from recsys_ndcg.lists import Facts, Grades, GroupedLists, Lists, add_background, prepare_lists
 from recsys_ndcg.metrics import Metric, check_name_is_free, parse_metrics
@@ -269,6 +269,8 @@ class Plan:
     def resolve(self, facts: Facts, lists: GroupedLists | None = None) -> Plan:
         """Return the plan with its threshold, after checking that everything can be computed.
 
+        Lists whose repeated rows were merged need no rule of their own in the convention.
+
         Parameters
         ----------
         facts : Facts
@@ -282,6 +284,8 @@ class Plan:
             A measurement cannot be computed; the message says why and what to do.
         """
         plan = self.with_weights(facts).with_threshold(facts.all_grades)
+        if facts.merged and plan.duplicates == "raise":
+            plan = plan.with_choices(duplicates=facts.duplicates)
         of_labels = [str(one) for one in plan.measurements if one.metric.needs_labels]
         InvalidInputError.raise_if(_find_mistake(facts, of_labels[0]) if of_labels else "")
         plan.check(facts, lists)
@@ -412,7 +416,9 @@ def read_metrics(
     metrics: Iterable[str | Metric] | str | Metric, ks: Sequence[int | None]
 ) -> list[Metric]:
     """Return the requested metrics, each once, in the order of the request."""
-    if isinstance(metrics, str | Metric) or not isinstance(metrics, Iterable):
+    if isinstance(metrics, str):
+        metrics = split_names(metrics) or [metrics]
+    elif isinstance(metrics, Metric) or not isinstance(metrics, Iterable):
         metrics = [metrics]
     groups: list[list[Metric]] = []
     for metric in metrics:

@@ -19,7 +19,7 @@ from recsys_ndcg.convention import (
     parse_choice,
     resolve_alias,
 )
-from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, escape_invisible, quote
+from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, quote
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.lists import Facts
 from recsys_ndcg.metrics import Metric, parse_metrics
@@ -275,8 +275,7 @@ class Signature(str):  # noqa: SLOT000 - caches the parsed text
         defaults = Convention.format_defaults() | _DEFAULTS_OF_OTHER_FIELDS
         table = Convention.tabulate_texts(self._texts, defaults)
         parts = [Section.folded("All choices", [table])]
-        facts = escape_invisible(self.short)
-        return Document(facts, [Section("choices", "Choices", "", parts)]).render("html")
+        return Document(self.short, [Section("choices", "Choices", "", parts)]).render("html")
 
     def __eq__(self, other: object) -> bool:
         """Return whether everything that can move the number is equal."""

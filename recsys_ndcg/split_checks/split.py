@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ import pandas as pd
 from recsys_ndcg.arrays import Flags, Floats, Positions
 from recsys_ndcg.errors import format_count
 from recsys_ndcg.lazy import lazy_property
-from recsys_ndcg.split_checks.train_summary import count_codes, find_period
+from recsys_ndcg.split_checks.train_summary import count_codes, find_period, sum_moments
 
 if TYPE_CHECKING:
     from recsys_ndcg.split_checks.split_data import Part
@@ -111,7 +111,22 @@ class Profile:
 
     def count_by_item(self) -> tuple[Floats, Floats]:
         """Return the number of rows of each item, in training and in this part."""
-        return _count_rows(self.train.items, self._place_of_item, count_codes(self.part.item))
+        rows = self.train.items["rows"]
+        return _align(rows, self._place_of_item, count_codes(self.part.item))
+
+    @lazy_property
+    def moments_by_item(self) -> tuple[Floats, ...] | None:
+        """The mean, variance and fourth cumulant of each item's rows here, if drawn by user.
+
+        None if users do not have the same number of rows here, or no other rows.
+        """
+        n_rows = self.rows_of_users
+        n_train = np.append(self.train.users["rows"].to_numpy(), 0)[self._place_of_user]
+        if n_rows.min() < n_rows.max() or not n_train.any():
+            return None
+        here = sum_moments(self.part, n_rows / (n_rows + n_train))
+        items, place = self.train.items, self._place_of_item
+        return tuple(np.add(*_align(items[name], place, one)) for name, one in here.items())
 
     @property
     def has_times(self) -> bool:
@@ -151,7 +166,9 @@ class Profile:
 
         with n_i the rows of item i in both parts, t_i those of this part, N all rows and p the
         part's share of them: Pearson's statistic over its expectation if as many rows were chosen
-        at random, so that it is 1 on average. The p-value is of a gamma distribution with the
+        at random, so that it is 1 on average. If all users have equally many rows here, as many
+        rows of each user: then the mean and variance of t_i are sums over the users of the item,
+        and the divisor is the number of items. The p-value is of a gamma distribution with the
         statistic's mean and variance (which is exact for many rows; for few, the fourth moments of
         binomial counts are added).
         """
@@ -160,13 +177,20 @@ class Profile:
         p = len(self.part) / n_rows
         both = in_train + here
         is_frequent = both >= _MIN_ROWS
-        n_items, share = int(is_frequent.sum()), both[is_frequent] / n_rows
-        usual = float((1 - share).sum()) * n_rows / (n_rows - 1)
+        expected, spread = both * p, both * p * (1 - p)
+        fourth, share = spread * (1 - 6 * p * (1 - p)), both / n_rows
+        means = (1 - share) * n_rows / (n_rows - 1)
+        if self.moments_by_item:
+            expected, spread, fourth = self.moments_by_item
+            is_frequent &= spread > 0
+            share, means = np.zeros(len(both)), np.ones(len(both))
+        n_items, share = int(is_frequent.sum()), share[is_frequent]
+        usual = float(means[is_frequent].sum())
         if not usual:  # no item, or just one
             return np.nan, np.nan, n_items
-        squares = both[is_frequent] * p * (1 - p)
-        total = float(((here - both * p)[is_frequent] ** 2 / squares).sum())
-        few = float(((1 - 6 * p * (1 - p)) / squares).sum())
+        squares = spread[is_frequent]
+        total = float(((here - expected)[is_frequent] ** 2 / squares).sum())
+        few = float((fourth[is_frequent] / squares**2).sum())
         variance = 2 * (n_items - 2 * share.sum() + share.sum() ** 2) + few
         from scipy.special import gammaincc  # noqa: PLC0415 - scipy takes longer than pandas
 
@@ -189,9 +213,9 @@ class Profile:
         return {name: float(one) for name, one in found.items()}
 
 
-def _count_rows(known: pd.DataFrame, place: Positions, counts: Positions) -> tuple[Floats, Floats]:
-    """Return the training rows, and the rows of a part, of known ids and then of unknown ones."""
-    in_train, unknown = known["rows"].to_numpy(dtype=np.float64), counts[place < 0]
+def _align(known: pd.Series[float], place: Positions, counts: Any) -> tuple[Floats, Floats]:
+    """Return the numbers of training and of a part, of known ids and then of unknown ones."""
+    in_train, unknown = known.to_numpy(dtype=np.float64), counts[place < 0]
     here = np.zeros(len(known))
     here[place[place >= 0]] = counts[place >= 0]
     return np.append(in_train, np.zeros(len(unknown))), np.append(here, unknown)

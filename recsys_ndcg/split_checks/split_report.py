@@ -17,7 +17,6 @@ from recsys_ndcg.errors import (
     as_float,
     check_choice,
     check_integer,
-    escape_invisible,
     format_count,
     is_number,
     quote,
@@ -149,7 +148,7 @@ class SplitReport(Renderable):
         return Document(
             parts,
             sections,
-            [Verdict(headline, escape_invisible(evidence))],
+            [Verdict(headline, evidence)],
             title="Check of a split",
         )
 
@@ -193,8 +192,7 @@ def _build_table(verdict: str, findings: Iterable[Finding]) -> ShownTable:
         }
         for one in findings
     ]
-    cells = pd.DataFrame(rows).map(escape_invisible)
-    return ShownTable(f"{verdict}s", cells, numeric=())
+    return ShownTable(f"{verdict}s", pd.DataFrame(rows), numeric=())
 
 
 def check_split(  # noqa: PLR0913 - all are inputs

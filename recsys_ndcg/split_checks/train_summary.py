@@ -23,7 +23,8 @@ class TrainSummary:
     Parameters
     ----------
     users, items : pandas.DataFrame
-        By id: ``rows``, and if there are times ``last`` of a user, ``first`` of an item.
+        By id: ``rows``, and if there are times ``last`` of a user, ``first`` of an item; of an item
+        also the sums of `sum_moments`.
     repeats : int
         The number of rows whose pair of user and item was there before.
     first_repeats : tuple of str
@@ -61,6 +62,10 @@ class TrainSummary:
         """
         by_user: dict[str, Any] = {"rows": count_codes(train.user)}
         by_item: dict[str, Any] = {"rows": count_codes(train.item)}
+        test = others["test"].user
+        places = pd.Index(test.ids).get_indexer(pd.Index(train.user.ids))
+        n_tested = np.append(count_codes(test), 0)[places]
+        by_item |= sum_moments(train, n_tested / (n_tested + by_user["rows"]))
         if train.time is not None:
             by_user["last"] = find_ends(train.user, train.time, np.fmax)
             by_item["first"] = find_ends(train.item, train.time, np.fmin)
@@ -79,10 +84,9 @@ class TrainSummary:
     def __add__(self, other: TrainSummary) -> TrainSummary:
         """Return the summary of the rows of both; no user is in both."""
         items = pd.concat([self.items, other.items]).groupby(level=0)
-        how: dict[Any, str] = {"rows": "sum", "first": "min"}
         return TrainSummary(
             users=pd.concat([self.users, other.users]),
-            items=items.agg({name: how[name] for name in self.items}),
+            items=items.agg({name: "min" if name == "first" else "sum" for name in self.items}),
             repeats=self.repeats + other.repeats,
             first_repeats=(self.first_repeats + other.first_repeats)[:3],
             in_train={name: one | other.in_train[name] for name, one in self.in_train.items()},
@@ -97,6 +101,26 @@ class TrainSummary:
     def __len__(self) -> int:
         """Return the number of rows."""
         return int(self.users["rows"].sum())
+
+
+def sum_moments(part: Part, shares: Floats) -> dict[str, Floats]:
+    """Return by item, over the rows of a part, what is needed if tested rows were drawn by user.
+
+    The sums of their probabilities, variances and fourth cumulants: of a user of n rows, m of them
+    tested, each row is tested with the probability m/n.
+
+    Parameters
+    ----------
+    part : Part
+        The rows.
+    shares : float64 array
+        That probability for each distinct user.
+    """
+    p = shares[part.user.codes]
+    spread = p * (1 - p)
+    moments = {"expected": p, "variance": spread, "fourth": spread * (1 - 6 * spread)}
+    codes, size = part.item.codes, len(part.item.ids)
+    return {name: np.bincount(codes, one, size).astype(np.float64) for name, one in moments.items()}
 
 
 def find_period(time: Floats | None) -> tuple[float, float]:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import recsys_ndcg as rn
 from tests.beyond import textbook
 from tests.beyond.textbook import Value, World
 from tests.beyond.worlds import evaluate, worlds
@@ -61,3 +62,30 @@ def test_chance_best_worst_and_z_are_those_of_all_draws(
         assert scores.roles["expected"][place, 0] == pytest.approx(textbook.mean(numerators))
         spread = scores.roles["deviation"][place, 0]
         assert spread == pytest.approx(textbook.deviation(numerators), rel=1e-9, abs=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("cold_item", "cold"), [("rarest", 0.25), ("one_user", 0.25), ("zero", 0), ("by_measure", 0)]
+)
+def test_a_cold_item_has_the_rank_of_an_item_that_it_counts_like(
+    cold_item: Any, cold: float
+) -> None:
+    """Of four items in training with 3, 2, 2 and 1 users, the last one's rank is 1 of 4."""
+    train = [(user, item) for item, n in {"a": 3, "b": 2, "c": 2, "d": 1}.items()
+             for user in range(n)]  # fmt: skip
+    lists = rn.RankedLists.from_labels({1: {"a"}}, {1: [*"abcde"], 2: ["e"], 3: ["c"]})
+    convention = rn.Convention(popularity_as="rank", cold_item=cold_item)
+    report = rn.evaluate(lists, metrics="popularity@5", train=train, convention=convention)
+    scores = report.per_user["popularity@5"].to_dict()
+    assert scores == pytest.approx({1: (4 / 4 + 2 * 2.5 / 4 + 1 / 4 + cold) / 5, 2: cold, 3: 0.625})
+
+
+@pytest.mark.parametrize("rule", ["k", "full"])
+def test_places_past_the_end_are_unexpected_if_a_mean_is_over_k(rule: Any) -> None:
+    """Of four items one is expected, and the fifth place is not."""
+    lists = rn.RankedLists.from_labels({1: {"a"}}, {1: [*"abcd"]})
+    convention = rn.Convention(list_over=rule)
+    report = rn.evaluate(
+        lists, metrics=["unexpected@5", "overlap@5"], base={1: ["a"]}, convention=convention
+    )
+    assert report.mean.to_dict() == pytest.approx({"unexpected@5": 4 / 5, "overlap@5": 1 / 5})

@@ -1,6 +1,7 @@
 """Measures of topics against plain formulas, over all orders of ties and all random draws."""
 
 import math
+import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import permutations
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 import recsys_ndcg as rn
 from tests.beyond.textbook import World, deviation, log_discount, mean
 from tests.beyond.worlds import evaluate, worlds
+from tests.errors import rejects
 
 Score = Callable[[World, Any, list[Any], int, float], float]
 
@@ -354,3 +356,45 @@ def test_ties_without_a_known_order_are_refused() -> None:
     for convention in conventions:
         with pytest.raises(rn.InvalidInputError, match="item_asc"):
             rn.evaluate(data, metrics="categories(topics)@1", features=table, convention=convention)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.01, 0.5, 1.0])
+@pytest.mark.parametrize("name", ["alpha_dcg", "err_ia"])
+def test_the_sum_over_k_ranks_is_exact_for_any_k(name: str, alpha: float) -> None:
+    """Whether or not later ranks still count: of one hit, the score is one over the sum."""
+    weigh = log_discount if name == "alpha_dcg" else lambda rank: 1 / rank
+    lists = rn.RankedLists.from_labels({1: {"a"}}, {1: ["a"]})
+    for k in (1, 7, 5000):
+        metric = f"{name}(topic,alpha={alpha})@{k}"
+        report = rn.evaluate(
+            lists, metrics=metric, features={"item": ["a"], "topic": ["x"]}, threshold=1
+        )
+        terms = [weigh(rank) * (1 - alpha) ** (rank - 1) for rank in range(1, k + 1)]
+        assert report.mean.tolist() == pytest.approx([1 / math.fsum(terms)], rel=1e-12)
+
+
+@pytest.mark.parametrize("k", [10**7, 10**9])
+@pytest.mark.parametrize("name", ["alpha_dcg(topic)", "err_ia(topic)", "coverage", "gini", "ndcg"])
+def test_a_large_cutoff_needs_no_memory(name: str, k: int) -> None:
+    """The tables are as wide as the longest list."""
+    lists = rn.RankedLists.from_labels({1: {"a"}}, {1: [*"ab"], 2: ["b"]})
+    features = {"item": ["a", "b"], "topic": ["x", "y"]}
+    tracemalloc.start()
+    try:
+        found = [
+            rn.evaluate(lists, metrics=f"{name}@{cutoff}", threshold=1, features=features,
+                        catalogue=[*"abc"], n_jobs=1).mean.tolist()
+            for cutoff in (k, 5000)
+        ]  # fmt: skip
+        assert tracemalloc.get_traced_memory()[1] < 20_000_000
+    finally:
+        tracemalloc.stop()
+    assert found[0] == found[1]
+
+
+def test_a_sum_over_too_many_ranks_is_an_error() -> None:
+    """Of weights that never fade."""
+    lists = rn.RankedLists.from_labels({1: {"a"}}, {1: ["a"]})
+    with rejects("A sum over 1000000000 ranks is too long", whole=False):
+        rn.evaluate(lists, metrics="alpha_dcg(topic,alpha=0)@1000000000", threshold=1,
+                    features={"item": ["a"], "topic": ["x"]})  # fmt: skip

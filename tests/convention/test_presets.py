@@ -77,6 +77,14 @@ def test_a_library_may_treat_its_metrics_differently() -> None:
         ("TREC_EVAL", "Did you mean 'trec_eval'"),
         ("", "There are: catboost"),
         (None, "No preset is named None"),
+        (
+            "linear",
+            r"No preset is named 'linear'. It is a choice: write Convention\(gain='linear'\).",
+        ),
+        (
+            "item_asc",
+            r"No preset is named .item_asc.. It is a choice: write Convention\(ties='item_asc'\).",
+        ),
         (["sklearn"], r"No preset is named \['sklearn'\]"),
     ],
 )

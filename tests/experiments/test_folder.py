@@ -25,6 +25,7 @@ from surprise.model_selection import KFold
 
 import recsys_ndcg as rn
 from recsys_ndcg.experiments.ratings import build_dataset, describe_ratings, digest_split
+from recsys_ndcg.files import Archive
 from recsys_ndcg.surprise import SVD, MostPopular
 from recsys_ndcg.surprise.model_selection import make_measure
 from tests.commands import error_of
@@ -511,3 +512,44 @@ def test_a_measure_that_is_saved_twice_is_an_error(done: Path) -> None:
             lambda: rn.load_runs(done).table,
         ):
             assert_rejected(r"seed0-fold1\.json", call)
+
+
+@pytest.mark.parametrize("how", ["cut", "bit", "empty"])
+def test_a_damaged_check_of_a_split_is_an_error(done: Path, how: str) -> None:
+    """Which names the file; if it is deleted, the fold is checked again."""
+    path = done / "splits" / "seed0-fold1.json"
+    before = path.read_bytes()
+    path.write_bytes(_damaged(before, how))
+    assert_rejected(f"Delete {path}, and run the experiment again", run, folder=done,
+                    protocol="both", whole=False)  # fmt: skip
+    path.unlink()
+    run(folder=done, protocol="both")
+    assert path.read_bytes() == before
+
+
+def test_a_run_does_not_write_the_same_checks_again(done: Path) -> None:
+    """Nor take what another version of the package wrote for damage."""
+    first, second = (done / "splits" / f"seed0-fold{fold}.json" for fold in (1, 2))
+    with Archive.open(second, "split 3") as (values, _):
+        Archive({"report": values["report"] | {"verdict": "?"}}, {}).write(second, "split 3")
+    untouched = first.stat().st_mtime_ns
+    run(folder=done, protocol="both")
+    assert first.stat().st_mtime_ns == untouched
+    assert json.loads(second.read_text())["report"] == values["report"]
+
+
+def test_splits_that_are_no_folder_are_an_error(done: Path) -> None:
+    """Which names them."""
+    shutil.rmtree(done / "splits")
+    (done / "splits").write_text("here")
+    with pytest.raises(rn.InvalidInputError, match=f"cannot be used .*{done / 'splits'}"):
+        run(folder=done, protocol="both")
+
+
+def test_the_name_of_a_folder_may_be_too_long(tmp_path: Path) -> None:
+    """For the system."""
+    folder = tmp_path / ("x" * 300)
+    with pytest.raises(rn.InvalidInputError, match=r"cannot be used .*name too long"):
+        run(folder=folder)
+    with pytest.raises(rn.InvalidInputError, match="this is not the folder of an experiment"):
+        rn.load_runs(folder)

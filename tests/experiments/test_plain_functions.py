@@ -97,3 +97,9 @@ def test_a_function_has_the_same_scores_next_to_an_algorithm() -> None:
     for name in both["metrics"]:
         scores = [one.runs.xs("means")[name].tolist() for one in (plain, mixed)]
         assert scores[0] == scores[1]
+
+
+def test_several_measures_may_be_one_text() -> None:
+    """With commas, as at the command line, each with a protocol of its own."""
+    found = run({"f": item_means}, metrics="ndcg@2:catalogue, rmse,ndcg@3")
+    assert found.metrics == ["ndcg@2:catalogue", "ndcg@3", "rmse"]

@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
+from recsys_ndcg.comparison.trends import Trends
 from recsys_ndcg.folds import RollingTime
 from recsys_ndcg.rendering import format_times
 from recsys_ndcg.report import bin_training_counts
@@ -348,3 +349,25 @@ def test_ten_cuts_of_movietweetings_in_one_command(tmp_path: Path) -> None:
     shown = [f"{one:.3f}" for one in (first, min(others), max(others), last)]
     (paragraph,) = re.findall(r"^MovieTweetings.*$", text_of(page_of("over-time")), re.MULTILINE)
     assert re.findall(r"\d\.\d+", paragraph) == shown
+
+
+@pytest.mark.parametrize(
+    ("changes", "who"),
+    [
+        ({"SVD": -0.1, "biases": -0.2, "top": 0.1}, "SVD and biases"),
+        ({"SVD": -0.1, "biases": 0.2, "top": 0.1}, "SVD"),
+        ({"SVD": 0.1, "biases": 0.2, "top": 0.1}, ""),
+    ],
+)
+def test_other_lengths_of_lists_explain_only_changes_in_the_same_direction(
+    changes: dict[str, float], who: str
+) -> None:
+    """If chance falls and a model rises, they explain nothing of it."""
+    trends: Any = Trends(rolled())
+    table, slopes = trends.table, trends.slopes
+    table["chance"] = table.index.get_level_values("cut").map({1: 0.8, 2: 0.7, 3: 0.6, 4: 0.5})
+    slopes["change"] = slopes.index.get_level_values("model").map(changes)
+    vars(trends).update(_table=table, _slopes=slopes)
+    chance = "Chance in ndcg@5 is 0.8000 at the first cut and 0.5000 at the last"
+    part = f": lists of other lengths may explain a part of the trend of {who}" if who else ""
+    assert f"{chance}{part}." in trends.write_findings("ndcg@5")

@@ -93,3 +93,11 @@ def test_line_ends_in_quotes_belong_to_the_id(tmp_path: Path, end: str) -> None:
     frame: Any = table_in(write(tmp_path, end.join(rows)))
     assert frame["user"].tolist() == ["a\r\nb", "a\r\nb", "c\rd"]
     assert frame["true"].tolist() == [5, 3, 3]
+
+
+@pytest.mark.parametrize("user", [("ann", 1), ("b\ud800", 1)])
+def test_users_may_be_pairs(user: Any, tmp_path: Path) -> None:
+    """They are one column of a file, as Python writes them."""
+    path = tmp_path / "scores.csv"
+    rn.evaluate({user: [(4.0, 5), (3.0, 2)], ("zoe", 2): [(1.0, 3)]}, per_user=path)
+    assert pd.read_csv(path)["user"].tolist() == [str(user), "('zoe', 2)"]

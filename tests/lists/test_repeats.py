@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import recsys_ndcg as rn
 from recsys_ndcg import parallel
 from recsys_ndcg.lists.grouping import sort_by_key
+from tests.errors import rejects
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 NUMBERS = st.sampled_from([0.1, 0.2, 0.3, 1.0, 2.5, 4.0, 1e16])
@@ -68,3 +69,26 @@ def test_large_keys_are_sorted_stably() -> None:
     order, same = sort_by_key(np.array([7, 3, 7, 0, 3]), 1 << 62)
     assert order.tolist() == [3, 1, 4, 0, 2]
     assert same.tolist() == [False, True, False, True]
+
+
+@pytest.mark.parametrize("rule", ["first", "last", "max", "mean"])
+def test_a_rule_for_repeats_is_given_once(rule: Any) -> None:
+    """To the lists or in the convention: the numbers and the signature are the same."""
+    rows = [("u", "i", 1.0, 2), ("u", "i", 3.0, 5), ("u", "j", 2.0, 4), ("v", "i", 1.0, 3)]
+    labels = [row[:2] + row[3:] for row in rows]
+    of_lists = rn.RankedLists.from_labels(labels, [row[:3] for row in rows], duplicates=rule)
+    convention = rn.Convention(duplicates=rule)
+    results = [row[:3] for row in rows]
+    pair = {"labels": labels, "results": results}
+    for lists, data in (
+        (rn.RankedLists.from_tuples(rows, duplicates=rule), rows),
+        (of_lists, pair),
+    ):
+        found = rn.evaluate(lists, k=2)
+        expected = rn.evaluate(data, k=2, convention=convention)
+        assert found.mean.equals(expected.mean)
+        assert found.signature("ndcg@2") == expected.signature("ndcg@2")
+        assert f"duplicates:{rule}" in found.signature("ndcg@2").short
+    another: Any = "max" if rule == "mean" else "mean"
+    with rejects(f"The lists were made with duplicates={rule!r}, .* has {another!r}", whole=False):
+        rn.evaluate(of_lists, convention=rn.Convention(duplicates=another))

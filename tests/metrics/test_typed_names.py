@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import recsys_ndcg as rn
+from recsys_ndcg.cli.options import parse_metric_names
 from recsys_ndcg.metrics import METRICS, parse_metrics
 from recsys_ndcg.metrics.metric import Metric
 from tests.errors import assert_rejected, rejects
@@ -59,6 +60,34 @@ def test_the_name_of_another_metric_is_no_misspelling(other: str) -> None:
     }.items():
         with pytest.raises(rn.UnknownMetricError, match=f"Did you mean '{name}'"):
             parse_metrics(misspelt)
+
+
+@pytest.mark.parametrize(
+    ("other", "sentence"),
+    [
+        ("accuracy", "Write 'precision@10' or 'hit@10' for lists, 'rmse' or 'mae' for ratings."),
+        ("RBO@10", r"It compares the lists of two models: rn.rbo\(lists_a, lists_b\)."),
+        ("jaccard@5", r"It compares .*: rn.jaccard_at_k\(lists_a, lists_b, k\)."),
+    ],
+)
+def test_a_name_of_something_else_says_what_to_write(other: str, sentence: str) -> None:
+    """Not a metric whose name has some of its letters."""
+    with pytest.raises(rn.UnknownMetricError, match=rf"'{other}'\. {sentence}$"):
+        parse_metrics(other)
+
+
+def test_several_metrics_may_be_one_text() -> None:
+    """With commas, as at the command line; a comma in brackets separates parameters."""
+    text = "ndcg@2, precision@1,rbp(p=0.5)@2"
+    report = rn.evaluate(ROWS, metrics=text, threshold=4)
+    found = ["ndcg@2", "precision@1", "rbp(p=0.5)@2"]
+    assert report.metrics == found == parse_metric_names([text])
+    assert rn.compare({"a": ROWS, "b": dict(ROWS)}, metrics=text, threshold=4).metrics == found
+    assert (
+        rn.compare({"a": report, "b": report.take(["ann", "bob"])}, metrics=text).metrics == found
+    )
+    with pytest.raises(rn.UnknownMetricError, match="No metric is named ' , '"):
+        rn.evaluate(ROWS, metrics=" , ")
 
 
 def test_a_metric_of_ones_own_is_not_hidden() -> None:

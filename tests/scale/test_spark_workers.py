@@ -48,14 +48,15 @@ def _printed_hidden(folder: Path, *sent: str) -> str:
     """Return what a driver prints whose workers do not see the checkout."""
     (folder / "hide").mkdir()
     (folder / "hide" / "sitecustomize.py").write_text(HIDE, encoding="utf-8")
-    return _printed(["-c", DRIVER, str(CHECKOUT), *sent], folder, folder / "hide")
+    words = ["-c", DRIVER, str(CHECKOUT), *sent]
+    return _printed(words, folder, folder / "hide", PYSPARK_PYTHON=sys.executable)
 
 
-def _printed(command: list[str], folder: Path, path: Path) -> str:
+def _printed(command: list[str], folder: Path, path: Path, **more: str) -> str:
     # classic Spark: the environment names the server of Connect, which has the only port
-    ours = ("SPARK_", sessions.KIND)
+    ours = ("SPARK_", "PYSPARK_PYTHON", sessions.KIND)
     variables = {name: one for name, one in os.environ.items() if not name.startswith(ours)}
-    variables |= {"PYTHONPATH": str(path), "PYSPARK_PYTHON": sys.executable, **sessions.java()}
+    variables |= {"PYTHONPATH": str(path), **sessions.java(), **more}
     done = subprocess.run(  # noqa: S603 - our own
         [sys.executable, *command],
         cwd=folder, env=variables, capture_output=True, text=True, check=False, timeout=300,
@@ -80,10 +81,18 @@ def test_a_zip_of_the_package_can_be_sent(tmp_path: Path) -> None:
 
 
 def test_the_example_runs(tmp_path: Path) -> None:
-    """It generates predictions if there are none, and writes the scores."""
+    """It generates predictions if there are none, and writes the scores.
+
+    Its Python need not be on the PATH, where another one has no package.
+    """
+    other = tmp_path / "bin" / "python3"
+    other.parent.mkdir()
+    other.write_text("#!/bin/sh\nexit 1\n")
+    other.chmod(0o755)
     scores = tmp_path / "scores"
     command = [str(CHECKOUT / "examples" / "on_spark.py"), "--scores", str(scores)]
-    text = _printed(command, tmp_path, CHECKOUT)
+    path = os.pathsep.join([str(other.parent), os.environ["PATH"]])
+    text = _printed(command, tmp_path, CHECKOUT, PATH=path)
     assert "1000 users, 100000 ratings" in text
     assert "The lowest ndcg@10: [0." in text
     assert len(pd.read_parquet(scores)) == 1000

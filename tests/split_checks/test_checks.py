@@ -301,6 +301,58 @@ def test_the_mean_square_of_z_is_one_for_few_items_too(sizes: list[int]) -> None
     assert abs(np.mean([one < 0.5 for one in p_values]) - 0.5) < 0.1
 
 
+def _make_active_users_of_rare_items(rng: Any) -> pd.DataFrame:
+    """Return rows of users who know rarer items, the more rows they have."""
+    popularity = 1 / np.arange(1.0, 201)
+    rows = []
+    for user in range(300):
+        n = int(rng.choice([3, 10, 60]))
+        weight = popularity ** (0.3 if n == 60 else 1)
+        items = rng.choice(200, n, replace=False, p=weight / weight.sum())
+        rows += [(user, item) for item in items]
+    return pd.DataFrame(rows, columns=["user", "item"])
+
+
+def _draw_rows_of_each_user(frame: pd.DataFrame, n: int, rng: Any) -> Any:
+    """Return flags of n rows of each user, drawn at random."""
+    keys = pd.Series(rng.random(len(frame)), frame.index)
+    return keys.groupby(frame["user"]).rank(method="first") <= n
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_the_mean_square_of_z_of_n_rows_of_each_user_is_by_the_formula(n: int) -> None:
+    """Means and variances are sums over the users of an item, also if batches add up."""
+    rng = np.random.default_rng(n)
+    frame = _make_active_users_of_rare_items(rng)
+    is_test = _draw_rows_of_each_user(frame, n, rng)
+    found = rn.check_split(frame[~is_test], frame[is_test])["popularity shift"].numbers
+    share = n / frame.groupby("user")["item"].transform("size")
+    squares = []
+    for _, rows in frame.groupby("item"):
+        p = share[rows.index]
+        if len(rows) >= 10:
+            squares.append((is_test[rows.index].sum() - p.sum()) ** 2 / (p * (1 - p)).sum())
+    assert found["mean square of z"] == pytest.approx(np.mean(squares))
+    assert found["items"] == len(squares)
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_false_alarms_on_random_rows_of_each_user_are_rare(n: int) -> None:
+    """Though active users know rarer items, which are seldom left out then."""
+    rng = np.random.default_rng(0)
+    frame = _make_active_users_of_rare_items(rng)
+    found = []
+    for _ in range(200):
+        is_test = _draw_rows_of_each_user(frame, n, rng)
+        report = rn.check_split(frame[~is_test], frame[is_test])
+        found.append(report["popularity shift"].numbers)
+    p_values = np.array([one["p_value"] for one in found])
+    assert np.mean([one["mean square of z"] for one in found]) == pytest.approx(1, abs=0.05)
+    assert np.mean(p_values <= 0.05) < 0.1
+    assert np.mean(p_values <= 0.01) < 0.04
+    assert abs(np.mean(p_values <= 0.5) - 0.5) < 0.12
+
+
 def test_a_test_part_of_popular_items_is_found_and_random_ones_are_not() -> None:
     """Rows drawn by the popularity of their items, as in a published split."""
     ratings = sample_ratings()

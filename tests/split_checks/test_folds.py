@@ -40,7 +40,9 @@ def test_an_experiment_keeps_the_checks_of_its_folds(tmp_path: Path) -> None:
     assert found.index.unique("fold").tolist() == [1, 2]
     seed = found.index[0][0]
     for fold in (1, 2):
-        saved = json.loads((tmp_path / "splits" / f"seed{seed}-fold{fold}.json").read_text())
+        saved = json.loads((tmp_path / "splits" / f"seed{seed}-fold{fold}.json").read_text())[
+            "report"
+        ]
         table: Any = found.loc[(seed, fold)]
         assert saved["verdict"] == "warning"
         for one in saved["findings"]:

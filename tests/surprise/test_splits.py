@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from surprise import Dataset, Reader
 
+from recsys_ndcg.folds.rolling import RollingTime
 from recsys_ndcg.folds.splits import LeaveLastOut, LeaveNOut, TimeSplit, UserKFold, parse_time
 from tests.errors import assert_rejected, rejects
 from tests.surprise.samples import RATINGS
@@ -283,6 +284,14 @@ EMPTY: list[tuple[Any, str, Sequence[Any] | None, str]] = [
     (TimeSplit(at="2020-01-01"), "aa", [1577836800000] * 2, "at='2020-01-01'.* at 1577836800.0, "),
     (TimeSplit(at=1), "abb", range(3), "the users of the 2 ratings from 1 on .*known_users=False"),
 ]
+
+
+@pytest.mark.parametrize("kind", [TimeSplit, RollingTime])
+@pytest.mark.parametrize("value", [pd.NA, "no", None, 1])
+def test_known_users_is_true_or_false(kind: Any, value: Any) -> None:
+    """A text would count as true."""
+    assert_rejected(f"known_users must be True or False, not {value!r}", kind, known_users=value)
+    assert kind(known_users=np.True_).known_users
 
 
 NO_TIMES = (
