@@ -52,7 +52,7 @@ class Diversity(OfColumn):
     ``pairs_over``, ``pairs_as``), where higher is less diverse.
 
     Two empty sets have the Jaccard distance 0; a vector of zeros has the cosine distance 1 from any
-    other. ``distance="cooccurrence"`` needs training rows instead of features; an item without any
+    vector. ``distance="cooccurrence"`` needs training rows instead of features; an item without any
     has distance 1. A function gets two arrays of rows (sets as columns of 0 and 1, categories as
     their names) and returns their distances; it must be symmetric.
 

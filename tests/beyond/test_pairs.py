@@ -14,23 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from tests.beyond.textbook import World, deviation, mean
+from tests.beyond.textbook import World, cooccurrence, cosine, deviation, jaccard, mean
 from tests.beyond.worlds import evaluate, worlds
 
 Distance = Callable[[World, Any, Any], float]
-
-
-def jaccard(world: World, a: Any, b: Any) -> float:
-    """Return 1 minus the share of common topics."""
-    first, second = world.features[a], world.features[b]
-    return 1 - len(first & second) / len(first | second) if first | second else 0.0
-
-
-def cosine(world: World, a: Any, b: Any) -> float:
-    """Return 1 minus the cosine of the topics."""
-    first, second = world.features[a], world.features[b]
-    lengths = math.sqrt(len(first) * len(second))
-    return 1 - len(first & second) / lengths if lengths else 1.0
 
 
 def topics_that_differ(world: World, a: Any, b: Any) -> float:
@@ -52,12 +39,6 @@ def other_price(world: World, a: Any, b: Any) -> float:
 def columns_that_differ(world: World, a: Any, b: Any) -> float:
     """Return how many of topics and price differ."""
     return other_topics(world, a, b) + other_price(world, a, b)
-
-
-def cooccurrence(world: World, a: Any, b: Any) -> float:
-    """Return 1 minus the cosine of the training users."""
-    both = sum({a, b} <= world.history(user) for user in world.train_users)
-    return 1 - both / math.sqrt(world.users(a) * world.users(b)) if both else 1.0
 
 
 def rows_together(world: World, a: Any, b: Any) -> float:
@@ -98,6 +79,23 @@ CASES: dict[str, tuple[str, dict[str, Any], Distance]] = {
 def add_up(distance: Distance, world: World, items: Sequence[Any]) -> float:
     """Return the sum of the distances of all pairs."""
     return math.fsum(distance(world, a, b) for a, b in combinations(items, 2))
+
+
+@pytest.mark.parametrize("case", [one for one in CASES if one not in {"cooccurrence", "rows"}])
+@given(world=worlds())
+def test_serendipity_has_the_same_distances(case: str, world: World) -> None:
+    """Of any item from the only item of the history, also of an item from itself."""
+    name, choices, distance = CASES[case]
+    pairs = {f"{a} {b}": (a, b) for a in world.features for b in world.features}
+    lists = {user: {a: 1.0} for user, (a, _) in pairs.items()}
+    train = [(user, b) for user, (_, b) in pairs.items()]
+    relevant = {user: {a} for user, (a, _) in pairs.items()}
+    world = World(lists, relevant, train, [*world.features], {}, world.features, world.price)
+    convention = rn.Convention(serendipity_by="history", **choices)
+    metric = f"{name.replace('diversity', 'serendipity')}@1"
+    found = evaluate(world, metric, threshold=1, convention=convention).per_user[metric]
+    wanted = {user: distance(world, a, b) for user, (a, b) in pairs.items()}
+    assert found.to_dict() == pytest.approx(wanted, rel=1e-9, abs=1e-12)
 
 
 @pytest.mark.parametrize("case", CASES)
