@@ -167,9 +167,9 @@ class ByPopularity(OverItemGroups):
 
 
 def sum_by_group(totals: ItemTotals, values: Floats) -> Floats:
-    """Return the sum of a number of every item over each group."""
+    """Return the sum of a number of every item over each group; 0 for one without items."""
     codes = totals.by_item["group"].astype(np.int64)
-    return np.bincount(codes, weights=values)[1:].astype(np.float64)
+    return np.bincount(codes, weights=values, minlength=2)[1:].astype(np.float64)
 
 
 def find_disparity(rates: Floats) -> float:

@@ -350,6 +350,21 @@ def test_a_message_says_what_is_missing(metric: str, changes: dict[str, Any], wo
 
 
 @pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
+def test_a_head_or_tail_without_items_has_no_rate() -> None:
+    """As the docstrings say of a group without items; the other metrics keep their numbers."""
+    names = [
+        f"{kind}{group}@1" for kind in ("popreo", "poprsp") for group in ("", "(head)", "(tail)")
+    ]
+    lists = {"labels": {"u": {"a"}}, "results": {"u": ["a"]}}
+    known = {"train": [("v", "a")], "catalogue": ["a"]}  # all items are the head, or the tail
+    nan = math.nan
+    for choices, wanted in (({}, [nan, 1, nan]), ({"tail": "count", "tail_at": 1}, [nan, nan, 1])):
+        found = rn.evaluate(
+            lists, metrics=[*names, "ndcg@1"], convention=rn.Convention(**choices), **known
+        )
+        assert found.mean.tolist() == pytest.approx([*wanted, *wanted, 1], nan_ok=True)
+
+
 def test_items_without_a_category_can_be_left_out() -> None:
     """Of attention and population."""
     options = {**options_of(SMALL), "features": {"item": [1, 3, 4], "maker": [*"xyx"]}}
