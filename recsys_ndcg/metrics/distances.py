@@ -17,6 +17,7 @@ from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.lazy import Cache, lazy_property
 from recsys_ndcg.metrics.features import OfColumn
+from recsys_ndcg.metrics.metric import Metric
 from recsys_ndcg.metrics.pairs import DistanceMoments, ShownItems, iterate_pairs, split_costs
 
 #: The weights of pairs of rows.
@@ -381,6 +382,28 @@ def find_distance_objection(metric: OfColumn, known: Background, convention: Con
         f"{metric} under distance={rule!r} needs {_NEEDED[rule]}, but {name} of the features has "
         "other entries. Choose distance='by_column' or 'category', or name another column."
     )
+
+
+def find_distance_warning(metric: Metric, known: Background, convention: Convention) -> str:
+    """Return a warning if numbers that nearly every item has for itself are compared as categories.
+
+    Two items then always differ in them; "" if no such column is read.
+    """
+    if "distance" not in metric.reads or "features" not in metric.find_needs(convention):
+        return ""
+    rule, kind = convention.distance, known.get_feature(metric.column).kind
+    if rule not in ("hamming", "category") and (rule != "by_column" or kind == "vector"):
+        return ""
+    columns = [metric.column] if metric.column else known.features
+    for one in (known.features[name] for name in columns):
+        if one.has_own_numbers:
+            return (
+                f"{metric.name} takes the numbers of the column {one.name!r} for categories, but "
+                f"{one.n_values} of {one.is_known.sum()} items have different ones, so nearly any "
+                f"two items differ in it. Cut it into ranges, {one.code_for_categories}, or leave "
+                "it out."
+            )
+    return ""
 
 
 def find_moments(known: Background, column: str, convention: Convention) -> DistanceMoments | None:

@@ -356,6 +356,73 @@ def test_what_cannot_be_measured_is_explained(
         rn.evaluate(data, metrics=metric, features=FILMS, convention=rn.Convention(**options))
 
 
+#: Columns that are categories, or compared as vectors; and numbers that nearly no items share.
+HARMLESS = {
+    "genres": [{"war"} if item % 3 else {"war", "love"} for item in range(40)],
+    "publisher": [f"house {item}" for item in range(40)],
+    "year": [1990 + item % 20 for item in range(40)],
+    "place": [[math.cos(item), math.sin(item)] for item in range(40)],
+}
+PRICE = [9.99 + 1.37 * item for item in range(38)] + [9.99, math.nan]
+
+
+def measure_books(metric: str, columns: dict[str, Any], **options: Any) -> tuple[float, list[str]]:
+    """Return the mean of a metric of one list, and the warnings about the features."""
+    lists = rn.RankedLists.from_labels({"ann": {1}}, {"ann": [*range(9)]})
+    convention, train = rn.Convention(**options), [("ann", 20), ("bob", 1)]
+    known = {"features": pd.DataFrame({"item": range(40), **columns}), "train": train}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        metrics = [metric, metric.replace("@5", "@7")]  # one warning for both
+        found = rn.evaluate(lists, metrics=metrics, convention=convention, threshold=1, **known)
+    return float(found.mean.iloc[0]), [str(one.message) for one in caught]
+
+
+@pytest.mark.parametrize("metric", ["diversity", "serendipity"])
+def test_numbers_that_hardly_any_items_share_are_not_taken_for_categories(metric: str) -> None:
+    """A warning has the line to write, and after it the column tells items apart."""
+    by: dict[str, Any] = {"serendipity_by": "history"}
+    columns = {"genres": HARMLESS["genres"], "price": PRICE}
+    genres, none = measure_books(f"{metric}(genres)@5", columns, **by)
+    both, (warning,) = measure_books(f"{metric}@5", columns, missing_feature="zero", **by)
+    alone, (same,) = measure_books(f"{metric}(price)@5", columns, missing_feature="zero", **by)
+    assert not none
+    assert alone == 1
+    assert both >= 1 > genres
+    line = "features['price'] = pd.qcut(features['price'], 5).astype('string')"
+    text = f"{metric} takes the numbers of the column 'price' for categories, but 38 of 39 items"
+    assert warning == same
+    assert warning.startswith(text)
+    assert line in warning
+    features = pd.DataFrame(columns)
+    exec(line, {"features": features, "pd": pd})  # noqa: S102 - a line of ours
+    columns["price"] = features["price"].tolist()
+    assert measure_books(f"{metric}@5", columns, missing_feature="zero", **by)[1] == []
+
+
+@pytest.mark.parametrize("column", HARMLESS)
+@pytest.mark.parametrize("others", [True, False])
+def test_other_columns_have_no_warning(column: str, *, others: bool) -> None:
+    """Sets, texts of any number, numbers that items share, vectors; nor prices that go unread."""
+    columns = HARMLESS if others else {column: HARMLESS[column]}
+    assert measure_books(f"diversity({column})@5", {**columns, "price": PRICE})[1] == []
+    assert measure_books("diversity@5", columns)[1] == []
+    by_users = {"distance": "cooccurrence"}
+    assert measure_books("diversity@5", {**columns, "price": PRICE}, **by_users)[1] == []
+
+
+@pytest.mark.parametrize("metric", ["calibration", "categories", "reo", "category_entropy"])
+def test_a_metric_of_categories_says_how_numbers_become_some(metric: str) -> None:
+    """Years as text, and prices as ranges: as text, each price would be a category."""
+    line = {
+        "year": r"features\['year'\] = features\['year'\].astype\('string'\)",
+        "price": r"features\['price'\] = pd.qcut\(features\['price'\], 5\).astype\('string'\)",
+    }
+    for column, wanted in line.items():
+        with pytest.raises(rn.InvalidInputError, match=f"{column}' has numbers. .*{wanted}"):
+            measure_books(f"{metric}({column})@5", {"year": HARMLESS["year"], "price": PRICE})
+
+
 def test_too_many_different_entries_have_no_chance_level(monkeypatch: Any) -> None:
     """The score is as before."""
     data, features, train = draw_tables(20, 60, n_ties=2)
