@@ -329,7 +329,7 @@ def _describe_effect(result: MetricComparison, pair: int) -> str:
 def _describe_detectable(result: MetricComparison, pairs: Sequence[int] | Positions) -> str:
     """Describe which differences the test would find between these models with 80 % power."""
     detectable = result.mean_tests.detectable[pairs]
-    detectable = detectable[np.isfinite(detectable) & ~(result.metric.bounded & (detectable > 1))]
+    detectable = detectable[np.isfinite(detectable) & ~(result.is_bounded & (detectable > 1))]
     if not len(detectable):
         if result.testing.test_kind.is_test_of_mean:
             return "With so few users whose scores differ, no difference can be found reliably."
