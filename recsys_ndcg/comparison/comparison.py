@@ -44,7 +44,6 @@ from recsys_ndcg.errors import (
     check_choice,
     check_integer,
     check_level,
-    escape_invisible,
     quote,
     suggest,
 )
@@ -600,9 +599,8 @@ class Comparison(Renderable):
         level = self.testing.alpha if alpha is None else alpha
         testing = replace(self.testing, test="t", correction="none", alpha=level, family="pairs")
         pair = replace(self, model_scores=two_models, testing=testing, margin=margin)
-        gate = decide_gate(pair.by_metric[self._find_metric(metric)])
-        missing = escape_invisible(describe_missing_lists(self, pair.models))
-        return replace(gate, reason=f"{gate.reason} {missing}".rstrip())
+        missing = describe_missing_lists(self, pair.models)
+        return decide_gate(pair.by_metric[self._find_metric(metric)], missing)
 
     def signature(self, metric: str | Metric | None = None) -> Signature:
         """Return how a metric, by default the first, was computed for the first model."""
@@ -880,11 +878,9 @@ class Comparison(Renderable):
             columns["segment"] = segments.codes.to_numpy()
         for place, (name, one) in enumerate(self.model_scores.items()):
             columns |= {f"{table}.{name}": values for table, values in one.tables.items()}
-            columns |= {  # most counts are the first model's
-                f"{count}.{name}": values
-                for count, values in vars(one.counts).items()
-                if not np.array_equal(values, columns[count], equal_nan=True)
-            }
+            for count, values in vars(one.counts).items():  # mostly as the first model's
+                if not np.array_equal(values, columns[count], equal_nan=True):
+                    columns[f"{count}.{name}"] = values
             more, exposures = list_exposures(one, f"exposures.{place}.")
             head["models"][name] |= more
             columns |= pack_exposures(exposures)

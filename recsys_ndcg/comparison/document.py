@@ -49,10 +49,7 @@ _MIN_RATIO = 1.05  # from this ratio of two models' mean list lengths on, there 
 _ENOUGH_RUNS = 5  # docs/concepts/statistics.md counts how often tests of fewer runs err
 _SIGNED = ("difference", "difference_low", "difference_high")
 _VISIBLE = 0.00005  # a smaller optimism does not change four decimals
-_MISSING_LISTS = {
-    "zero": "a missing list scores like an empty one",
-    "skip": "a user without a list is left out",
-}
+_MISSING_LISTS = {"zero": "each scores like an empty list", "skip": "they are left out"}
 DISPUTED = (
     "Wilcoxon and sign tests are disputed, because they do not test the mean: Urbano, Lima & "
     "Hanjalic (SIGIR 2019) and Ihemelandu & Ekstrand (SIGIR 2023) argue against them; Otero, "

@@ -291,12 +291,8 @@ class FunctionModel:
         except (TypeError, ValueError):
             self._raise_error(f"returns {quote(estimates)}")
         if values.shape != (len(pairs),):
-            shape = (
-                " × ".join(map(str, values.shape)) + " numbers"
-                if values.shape
-                else "a single number"
-            )
-            self._raise_error(f"returns {shape} for {len(pairs)} pairs")
+            size = " × ".join(map(str, values.shape)) or "no array of"
+            self._raise_error(f"returns {size} numbers for {len(pairs)} pairs")
         return values
 
     def _look_up_estimates(self, estimates: Any, pairs: pd.DataFrame) -> Floats:

@@ -16,12 +16,7 @@ from recsys_ndcg.background import Background
 from recsys_ndcg.convention import PRESETS, Convention
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, as_float, is_number, quote
 from recsys_ndcg.lists import Facts, Grades, GroupedLists, Lists, add_background, prepare_lists
-from recsys_ndcg.metrics import (
-    Metric,
-    check_name_is_free,
-    find_distance_warning,
-    parse_metrics,
-)
+from recsys_ndcg.metrics import Metric, check_name_is_free, find_distance_warning, parse_metrics
 from recsys_ndcg.ranking import SortedLists
 from recsys_ndcg.scoring.measurement import Measurement, find_least_lengths
 from recsys_ndcg.scoring.measuring import Block, SampledBlock, map_blocks
@@ -178,12 +173,9 @@ class Plan:
                 "equal to the grades, as in scikit-learn and trec_eval, pass "
                 "convention=Convention(gain='linear')."
             )
-        known = facts.background
-        if known is not None:
-            found = (
-                find_distance_warning(one.metric, known, one.convention)
-                for one in self.measurements
-            )
+        if (known := facts.background) is not None:
+            pairs = [(one.metric, one.convention) for one in self.measurements]
+            found = (find_distance_warning(metric, known, choices) for metric, choices in pairs)
             yield from filter(None, dict.fromkeys(found))
 
     def with_known(self, **given: Any) -> Plan:

@@ -651,7 +651,7 @@ def _(gate: Gate, text: str = "") -> bool:
 
 @claim(
     "remark",
-    "{n} of {n_users} users have no list from {text}: a missing list scores like an empty one "
+    "{n} of {n_users} users have no list from {text}: each scores like an empty list "
     "(missing_user='zero').",
 )
 def _(found: rn.Comparison, n: str, n_users: str, text: str) -> bool:

@@ -257,8 +257,7 @@ def _compare_with_missing_lists(**without: int) -> rn.Comparison:
 def test_the_first_remark_counts_the_users_without_a_list(tmp_path: Path) -> None:
     """In each form that shows the verdict, in a gate, over several data sets, and once loaded."""
     line = (
-        "27 of 30 users have no list from B: a missing list scores like an empty one "
-        "(missing_user='zero')."
+        "27 of 30 users have no list from B: each scores like an empty list (missing_user='zero')."
     )
     found = _compare_with_missing_lists(B=27)
     assert found.verdict.startswith("A is better than B")
