@@ -499,8 +499,8 @@ def _check_signatures(read: Mapping[str, Comparison], metric: str) -> None:
 def _find_remarks(found: MetaAnalysis) -> Iterator[str]:
     """Yield one sentence for each limit of what the data sets show."""
     count, read = len(found.datasets), found.comparisons
-    missing = {name: describe_missing_lists(one, found.models) for name, one in read.items()}
-    lines = (f"{name}: {line}" for name, line in missing.items() if line)
+    lists = {name: describe_missing_lists(one, found.models) for name, one in read.items()}
+    lines = (f"{name}: {line}" for name, line in lists.items() if line)
     yield from list_first(lines, _MAX_NAMED, "… and the same on {} more data sets.")
     if count == 1:
         yield "One data set is one observation: it has no mean over data sets, and no interval."

@@ -356,12 +356,10 @@ def test_a_head_or_tail_without_items_has_no_rate() -> None:
         f"{kind}{group}@1" for kind in ("popreo", "poprsp") for group in ("", "(head)", "(tail)")
     ]
     lists = {"labels": {"u": {"a"}}, "results": {"u": ["a"]}}
-    known = {"train": [("v", "a")], "catalogue": ["a"]}  # all items are the head, or the tail
-    nan = math.nan
-    for choices, wanted in (({}, [nan, 1, nan]), ({"tail": "count", "tail_at": 1}, [nan, nan, 1])):
-        found = rn.evaluate(
-            lists, metrics=[*names, "ndcg@1"], convention=rn.Convention(**choices), **known
-        )
+    known: Any = {"train": [("v", "a")], "catalogue": ["a"]}  # all the head, or all the tail
+    nan, all_tail = math.nan, rn.Convention(tail="count", tail_at=1)
+    for convention, wanted in ((None, [nan, 1, nan]), (all_tail, [nan, nan, 1])):
+        found = rn.evaluate(lists, metrics=[*names, "ndcg@1"], convention=convention, **known)
         assert found.mean.tolist() == pytest.approx([*wanted, *wanted, 1], nan_ok=True)
 
 

@@ -369,12 +369,15 @@ PRICE = [9.99 + 1.37 * item for item in range(38)] + [9.99, math.nan]
 def measure_books(metric: str, columns: dict[str, Any], **options: Any) -> tuple[float, list[str]]:
     """Return the mean of a metric of one list, and the warnings about the features."""
     lists = rn.RankedLists.from_labels({"ann": {1}}, {"ann": [*range(9)]})
-    convention, train = rn.Convention(**options), [("ann", 20), ("bob", 1)]
-    known = {"features": pd.DataFrame({"item": range(40), **columns}), "train": train}
+    known: dict[str, Any] = {"train": [("ann", 20), ("bob", 1)], "threshold": 1}
+    features = pd.DataFrame({"item": range(40), **columns})
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         metrics = [metric, metric.replace("@5", "@7")]  # one warning for both
-        found = rn.evaluate(lists, metrics=metrics, convention=convention, threshold=1, **known)
+        convention = rn.Convention(**options)
+        found = rn.evaluate(
+            lists, metrics=metrics, features=features, convention=convention, **known
+        )
     return float(found.mean.iloc[0]), [str(one.message) for one in caught]
 
 

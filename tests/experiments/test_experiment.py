@@ -180,7 +180,7 @@ def test_a_series_with_the_index_of_the_pairs_may_have_any_order() -> None:
     given = {"ordered": item_means, "shuffled": shuffled, "values": as_values}
     for how in ({"at once": at_once}, {}):
         metrics = ["ndcg@5", "rmse"] if how else ["ndcg@5:catalogue"]  # which needs f(train)
-        found = run(given | how, metrics=metrics).per_user
+        found: Any = run(given | how, metrics=metrics).per_user
         for (metric, model), scores in found.items():
             assert scores.equals(found[metric, "ordered"]), model
 
