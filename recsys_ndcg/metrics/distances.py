@@ -384,12 +384,13 @@ def find_distance_objection(metric: OfColumn, known: Background, convention: Con
     )
 
 
-def find_distance_warning(metric: Metric, known: Background, convention: Convention) -> str:
+def find_distance_warning(metric: Metric, known: Background | None, convention: Convention) -> str:
     """Return a warning if numbers that nearly every item has for itself are compared as categories.
 
     Two items then always differ in them; "" if no such column is read.
     """
-    if "distance" not in metric.reads or "features" not in metric.find_needs(convention):
+    reads_features = "distance" in metric.reads and "features" in metric.find_needs(convention)
+    if known is None or not reads_features:
         return ""
     rule, kind = convention.distance, known.get_feature(metric.column).kind
     if rule not in ("hamming", "category") and (rule != "by_column" or kind == "vector"):

@@ -173,10 +173,11 @@ class Plan:
                 "equal to the grades, as in scikit-learn and trec_eval, pass "
                 "convention=Convention(gain='linear')."
             )
-        if (known := facts.background) is not None:
-            pairs = [(one.metric, one.convention) for one in self.measurements]
-            found = (find_distance_warning(metric, known, choices) for metric, choices in pairs)
-            yield from filter(None, dict.fromkeys(found))
+        read = {(one.metric.name, one.metric.column): one for one in self.measurements}
+        for one in read.values():  # once for all cutoffs
+            message = find_distance_warning(one.metric, facts.background, one.convention)
+            if message:
+                yield message
 
     def with_known(self, **given: Any) -> Plan:
         """Return the plan with what is known besides the lists.
