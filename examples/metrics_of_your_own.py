@@ -26,6 +26,7 @@ class Capture(rn.Metric):
     name = "capture"
     uses_gains = True
     depth = None  # it reads all ranks, not only the first k
+    same_denominator = True  # whatever the order: so it has a chance level
 
     def numerator(self, ranking):
         """Return each user's gain in the first k, averaged over ties."""

@@ -17,6 +17,7 @@ from recsys_ndcg.arrays import Ids
 from recsys_ndcg.comparison.document import (
     build_comparison_document,
     build_segments_document,
+    describe_missing_lists,
     write_remarks,
 )
 from recsys_ndcg.comparison.fold_scores import (
@@ -598,7 +599,8 @@ class Comparison(Renderable):
         level = self.testing.alpha if alpha is None else alpha
         testing = replace(self.testing, test="t", correction="none", alpha=level, family="pairs")
         pair = replace(self, model_scores=two_models, testing=testing, margin=margin)
-        return decide_gate(pair.by_metric[self._find_metric(metric)])
+        missing = describe_missing_lists(self, pair.models)
+        return decide_gate(pair.by_metric[self._find_metric(metric)], missing)
 
     def signature(self, metric: str | Metric | None = None) -> Signature:
         """Return how a metric, by default the first, was computed for the first model."""
@@ -876,6 +878,9 @@ class Comparison(Renderable):
             columns["segment"] = segments.codes.to_numpy()
         for place, (name, one) in enumerate(self.model_scores.items()):
             columns |= {f"{table}.{name}": values for table, values in one.tables.items()}
+            for count, values in vars(one.counts).items():  # mostly as the first model's
+                if not np.array_equal(values, columns[count], equal_nan=True):
+                    columns[f"{count}.{name}"] = values
             more, exposures = list_exposures(one, f"exposures.{place}.")
             head["models"][name] |= more
             columns |= pack_exposures(exposures)
@@ -986,7 +991,9 @@ def _from_file(
         numerator=table("numerator"),
         denominator=table("denominator"),
         left_out=np.zeros(table("scores").shape, dtype=bool),
-        counts=ListCounts.from_columns(columns),
+        counts=ListCounts.from_columns(
+            {count: columns.get(f"{count}.{name}", values) for count, values in columns.items()}
+        ),
         roles={"own": table("scores"), "chance": table("chance"), "best": table("best")},
         signatures=signatures,
         label_digests=table("truth"),

@@ -49,6 +49,7 @@ _MIN_RATIO = 1.05  # from this ratio of two models' mean list lengths on, there 
 _ENOUGH_RUNS = 5  # docs/concepts/statistics.md counts how often tests of fewer runs err
 _SIGNED = ("difference", "difference_low", "difference_high")
 _VISIBLE = 0.00005  # a smaller optimism does not change four decimals
+_MISSING_LISTS = {"zero": "each scores like an empty list", "skip": "they are left out"}
 DISPUTED = (
     "Wilcoxon and sign tests are disputed, because they do not test the mean: Urbano, Lima & "
     "Hanjalic (SIGIR 2019) and Ihemelandu & Ekstrand (SIGIR 2023) argue against them; Otero, "
@@ -299,6 +300,7 @@ def write_remarks(comparison: Comparison) -> list[str]:
     """Write one sentence for each limit of what a comparison shows."""
     by_metric = list(comparison.by_metric.values())
     lines = [
+        *filter(None, [describe_missing_lists(comparison, comparison.models)]),
         *_find_user_remarks(comparison, by_metric),
         *_find_equal_scores(comparison),
         *_find_runs_remarks(comparison, by_metric),
@@ -311,6 +313,25 @@ def write_remarks(comparison: Comparison) -> list[str]:
         *_find_segment_remarks(comparison),
     ]
     return [escape_invisible(line) for line in lines]
+
+
+def describe_missing_lists(comparison: Comparison, models: Sequence[str]) -> str:
+    """Count the users without a list of each model, the most first; "" if all have lists.
+
+    A test would show such a model as worse, although it was never run for these users.
+    """
+    scores = comparison.model_scores
+    without = {one: int(scores[one].counts.missing.sum()) for one in models if one != CHANCE}
+    counts = sorted(join_by_count(without).items(), reverse=True)
+    parts = [f"{count} from {names}" for count, names in counts if count]
+    if not parts:
+        return ""
+    rule = comparison.signature().fields["missing_user"]
+    first, _, names = ", ".join(parts).partition(" ")
+    return (
+        f"{first} of {len(comparison.users)} users have no list {names}: {_MISSING_LISTS[rule]} "
+        f"(missing_user={rule!r})."
+    )
 
 
 def _find_user_remarks(

@@ -327,7 +327,7 @@ def _describe_effect(result: MetricComparison, pair: int) -> str:
 def _describe_detectable(result: MetricComparison, pairs: Sequence[int] | Positions) -> str:
     """Describe which differences the test would find between these models with 80 % power."""
     detectable = result.mean_tests.detectable[pairs]
-    detectable = detectable[np.isfinite(detectable) & ~(result.metric.bounded & (detectable > 1))]
+    detectable = detectable[np.isfinite(detectable) & ~(result.is_bounded & (detectable > 1))]
     if not len(detectable):
         if result.testing.test_kind.is_test_of_mean:
             return "With so few users whose scores differ, no difference can be found reliably."
@@ -426,11 +426,12 @@ class Gate:
         return self.reason
 
 
-def decide_gate(result: MetricComparison) -> Gate:
+def decide_gate(result: MetricComparison, remark: str) -> Gate:
     """Test whether the first of two models is better, or worse by less than the margin.
 
     The gate fails if the model is worse by the margin or more, or if there are too few users to
-    tell. Its reason states which is the case and, if it can be computed, how many users are enough.
+    tell. Its reason states which is the case and, if it can be computed, how many users are enough,
+    and ends with the remark, if there is one.
     """
     tests, alpha, margin = result.mean_tests, result.testing.alpha, result.margin or 0.0
     (model, baseline), users = result.models, int(tests.users[0])
@@ -466,4 +467,5 @@ def decide_gate(result: MetricComparison) -> Gate:
         )
     if rough:
         reason += f" This p is rough: {rough}."
-    return Gate(passed=bool(p <= alpha), reason=escape_invisible(reason))
+    reason = escape_invisible(f"{reason} {remark}".rstrip())
+    return Gate(passed=bool(p <= alpha), reason=reason)

@@ -276,40 +276,47 @@ class FunctionModel:
         if estimates is None:
             self._raise_error("returns nothing")
         if hasattr(estimates, "columns"):
-            return self._look_up_estimates(_name_estimates(estimates), pairs)
+            return self._look_up_estimates(estimates, pairs)
+        if isinstance(estimates, pd.Series) and len(estimates) == len(pairs):
+            own = estimates.index
+            if not own.is_unique or (own.get_indexer(pairs.index) < 0).any():
+                self._raise_error(
+                    f"returns a Series whose index is not the pairs' own (it begins with "
+                    f"{quote(own[0])}); if its values are in the order of the pairs, return it "
+                    "with .to_numpy()"
+                )
+            estimates = estimates.loc[pairs.index]  # in their order
         try:
             values = np.array(estimates, dtype=np.float64)
         except (TypeError, ValueError):
             self._raise_error(f"returns {quote(estimates)}")
         if values.shape != (len(pairs),):
-            shape = (
-                " × ".join(map(str, values.shape)) + " numbers"
-                if values.shape
-                else "a single number"
-            )
-            self._raise_error(f"returns {shape} for {len(pairs)} pairs")
+            size = " × ".join(map(str, values.shape)) or "no array of"
+            self._raise_error(f"returns {size} numbers for {len(pairs)} pairs")
         return values
 
     def _look_up_estimates(self, estimates: Any, pairs: pd.DataFrame) -> Floats:
         """Return a table's estimates in the order of the pairs."""
-        columns = ("user", "item", "estimated")
+        columns, is_whole = [*_PAIR, "estimated"], estimates is self._predict
+        estimates = _name_estimates(estimates)
         self._check_columns(estimates, columns)
         table = pd.DataFrame({name: np.asarray(estimates[name]) for name in columns})
-        twice = table.duplicated(["user", "item"])
+        twice = table.duplicated(_PAIR)
         if twice.any():
-            pair = tuple(table.loc[twice, ["user", "item"]].iloc[0])
-            self._raise_error(f"returns the pair {quote(pair)} twice")
+            self._raise_error(f"returns the pair {quote(tuple(table[twice][_PAIR].iloc[0]))} twice")
         try:
-            merged = pairs[_PAIR].merge(table, how="left", on=["user", "item"], indicator=True)
+            merged = pairs[_PAIR].merge(table, how="left", on=_PAIR, indicator=True)
         except ValueError as error:  # ids of another type
             self._raise_error(f"returns ids of another type ({error})")
-        absent = (merged["_merge"] == "left_only").to_numpy()
-        if absent.any():
-            pair = tuple(pairs[_PAIR].iloc[int(absent.argmax())])
-            self._raise_error(
-                f"returns other pairs than it was given: {absent.sum()} of {len(pairs)} are "
-                f"missing, the first {quote(pair)}"
-            )
+        # a table instead of a function may have all pairs that there are
+        more = table[: 0 if is_whole else None].merge(pairs[_PAIR], how="left", indicator=True)
+        for rows, fault in ((merged, "are missing"), (more, "were not requested")):
+            other = rows.loc[rows["_merge"] == "left_only", _PAIR]
+            if len(other):
+                self._raise_error(
+                    f"returns other pairs than it was given: {len(other)} of {len(rows)} {fault}, "
+                    f"the first {quote(tuple(other.iloc[0]))}"
+                )
         return np.array(merged["estimated"], dtype=np.float64)
 
     def _check_columns(self, table: Any, columns: Sequence[str]) -> None:

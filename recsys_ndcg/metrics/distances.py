@@ -11,12 +11,13 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from recsys_ndcg.arrays import Flags, Floats, Positions, compute_offsets
+from recsys_ndcg.arrays import Floats, Positions, compute_offsets
 from recsys_ndcg.background import Background, Feature
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.lazy import Cache, lazy_property
 from recsys_ndcg.metrics.features import OfColumn
+from recsys_ndcg.metrics.metric import Metric
 from recsys_ndcg.metrics.pairs import DistanceMoments, ShownItems, iterate_pairs, split_costs
 
 #: The weights of pairs of rows.
@@ -288,21 +289,21 @@ class FunctionDistances(Distances):
         return place, times, sums
 
 
-def measure_jaccard(first: NDArray[Any], second: NDArray[Any], of_empty: float) -> Floats:
+def measure_jaccard(first: NDArray[Any], second: NDArray[Any]) -> Floats:
     """Return 1 minus the share of common members of two sets, given as bits of whole numbers.
 
-    Two empty sets have the distance `of_empty`.
+    Two empty sets are equal, so their distance is 0.
 
     Examples
     --------
-    >>> measure_jaccard(np.array([[0b11], [0]]), np.array([[0b10], [0]]), of_empty=0.0)
+    >>> measure_jaccard(np.array([[0b11], [0]]), np.array([[0b10], [0]]))
     array([0.5, 0. ])
     """
     common, either = (
         np.bitwise_count(bits).sum(axis=1, dtype=np.float64)
         for bits in (first & second, first | second)
     )
-    return np.where(either > 0, 1 - common / np.maximum(either, 1), of_empty)
+    return np.where(either > 0, 1 - common / np.maximum(either, 1), 0.0)
 
 
 def measure_own(first: NDArray[Any], second: NDArray[Any], function: Callable[..., Any]) -> Floats:
@@ -333,9 +334,7 @@ def measure_own(first: NDArray[Any], second: NDArray[Any], function: Callable[..
     return result
 
 
-def find_distances(
-    known: Background, column: str, convention: Convention, *, unknown_differ: bool = False
-) -> Distances:
+def find_distances(known: Background, column: str, convention: Convention) -> Distances:
     """Return the distances of all items, computed once.
 
     Parameters
@@ -346,14 +345,10 @@ def find_distances(
         The name of a column, or "" for all together.
     convention : Convention
         Its `distance`, and `popularity_of` for co-occurrence.
-    unknown_differ : bool
-        Whether two items without an entry, or with empty sets, differ.
     """
-    key = column, convention.distance, convention.popularity_of, unknown_differ
+    key = column, convention.distance, convention.popularity_of
     cache = _KNOWN.setdefault(known, Cache())
-    return cache.get_or_compute(
-        key, lambda: _find(known, column, convention, differ=unknown_differ)
-    )
+    return cache.get_or_compute(key, lambda: _find(known, column, convention))
 
 
 def find_distance_objection(metric: OfColumn, known: Background, convention: Convention) -> str:
@@ -387,6 +382,29 @@ def find_distance_objection(metric: OfColumn, known: Background, convention: Con
         f"{metric} under distance={rule!r} needs {_NEEDED[rule]}, but {name} of the features has "
         "other entries. Choose distance='by_column' or 'category', or name another column."
     )
+
+
+def find_distance_warning(metric: Metric, known: Background | None, convention: Convention) -> str:
+    """Return a warning if numbers that nearly every item has for itself are compared as categories.
+
+    Two items then always differ in them; "" if no such column is read.
+    """
+    reads_features = "distance" in metric.reads and "features" in metric.find_needs(convention)
+    if known is None or not reads_features:
+        return ""
+    rule, kind = convention.distance, known.get_feature(metric.column).kind
+    if rule not in ("hamming", "category") and (rule != "by_column" or kind == "vector"):
+        return ""
+    columns = [metric.column] if metric.column else known.features
+    for one in (known.features[name] for name in columns):
+        if one.has_own_numbers:
+            return (
+                f"{metric.name} takes the numbers of the column {one.name!r} for categories, but "
+                f"{one.n_values} of {one.is_known.sum()} items have different ones, so nearly any "
+                f"two items differ in it. Cut it into ranges, {one.code_for_categories}, or leave "
+                "it out."
+            )
+    return ""
 
 
 def find_moments(known: Background, column: str, convention: Convention) -> DistanceMoments | None:
@@ -427,7 +445,7 @@ def average_rest(
     return np.asarray(np.maximum(total, 0.0) / np.maximum(n * (n - 1) / 2, 1.0))
 
 
-def _find(known: Background, column: str, convention: Convention, *, differ: bool) -> Distances:
+def _find(known: Background, column: str, convention: Convention) -> Distances:
     rule: Any = convention.distance
     if rule == "cooccurrence":
         return _find_cooccurrence(known, by_row=convention.popularity_of == "rows")
@@ -435,12 +453,9 @@ def _find(known: Background, column: str, convention: Convention, *, differ: boo
     kind, table = feature.kind, feature.memberships
     if callable(rule):
         return _compare_by(rule, feature)
-    if rule == "by_column":
-        rule = "cosine" if kind == "number" and differ else _BY_COLUMN[kind]
+    rule = _BY_COLUMN[kind] if rule == "by_column" else rule
     if rule == "jaccard":
-        return _compare(
-            np.packbits(table > 0, axis=1), partial(measure_jaccard, of_empty=float(differ))
-        )
+        return _compare(np.packbits(table > 0, axis=1), measure_jaccard)
     if rule == "cosine":
         unit = _to_unit_length(table)
         item, place = np.nonzero(unit)
@@ -452,7 +467,7 @@ def _find(known: Background, column: str, convention: Convention, *, differ: boo
         columns = [*table.T]
     if rule == "category":
         columns = [np.hstack(columns)]
-    return _count_equal(columns, feature.is_known | (not differ))
+    return _count_equal(columns, len(known.items))
 
 
 def _compare(entries: NDArray[Any], function: Callable[..., Floats]) -> FunctionDistances:
@@ -470,17 +485,15 @@ def _compare_by(function: Callable[..., Any], feature: Feature) -> FunctionDista
     return replace(found, entries=labels[found.entries.astype(np.int64)]) if is_category else found
 
 
-def _count_equal(columns: Sequence[Floats], is_known: Flags) -> ProductDistances:
-    """Return the number of columns that differ; items that are not known differ from all."""
+def _count_equal(columns: Sequence[Floats], n_items: int) -> ProductDistances:
+    """Return the number of columns that differ."""
     codes = [np.unique(column, axis=0, return_inverse=True)[1].ravel() for column in columns]
     first = compute_offsets(np.array([code.max(initial=-1) + 1 for code in codes], np.int64))
     places = [code + start for code, start in zip(codes, first, strict=False)]
-    column, item = np.concatenate([[], *places]), np.tile(np.arange(len(is_known)), len(codes))
-    shape = len(is_known), int(first[-1])
-    data = is_known[item].astype(np.float64)
-    return ProductDistances(
-        _make_sparse(data, item, column.astype(np.int64), shape), float(len(codes))
-    )
+    column, item = np.concatenate([[], *places]), np.tile(np.arange(n_items), len(codes))
+    shape = n_items, int(first[-1])
+    table = _make_sparse(np.ones(len(item)), item, column.astype(np.int64), shape)
+    return ProductDistances(table, float(len(codes)))
 
 
 def _find_cooccurrence(known: Background, *, by_row: bool) -> ProductDistances:

@@ -52,9 +52,11 @@ class Diversity(OfColumn):
     ``pairs_over``, ``pairs_as``), where higher is less diverse.
 
     Two empty sets have the Jaccard distance 0; a vector of zeros has the cosine distance 1 from any
-    other. ``distance="cooccurrence"`` needs training rows instead of features; an item without any
-    has distance 1. A function gets two arrays of rows (sets as columns of 0 and 1, categories as
-    their names) and returns their distances; it must be symmetric.
+    vector. Numbers are compared like categories, such as years; a warning names a column in which
+    nearly every item has a number of its own, such as a price. ``distance="cooccurrence"`` needs
+    training rows instead of features; an item without any has distance 1. A function gets two
+    arrays of rows (sets as columns of 0 and 1, categories as their names) and returns their
+    distances; it must be symmetric.
 
     The mean over the orders of ties, and chance, are exact. The most and least diverse orders are
     not known in general: there is no tie range, best or worst.

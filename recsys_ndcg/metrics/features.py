@@ -58,6 +58,8 @@ class OfColumn(Metric):
         what = f"the column {self.column!r} has" if self.column else "the features have"
         fits = [each for each, one in known.features.items() if one.kind in self.kinds]
         fix = f"Name such a column: '{self.name}({fits[0]})@10'" if fits else "Add such a column"
+        if feature.kind == "number":
+            fix = f"Write them as text: {feature.code_for_categories}"
         found = _KINDS[feature.kind]
         return f"{self} needs {wanted}, but {what} {found}. {fix}."
 

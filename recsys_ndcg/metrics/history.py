@@ -96,7 +96,7 @@ def measure_distances(
         counted = np.asarray(known.get_feature(column).is_known)
     owner, others = owner[counted[others]], others[counted[others]]
     counts = np.bincount(owner, minlength=len(lists))
-    distances = find_distances(known, column, convention, unknown_differ=True)
+    distances = find_distances(known, column, convention)
     total = distances.sum_from(user, item, compute_offsets(counts), others)
     is_defined = counted[item] & (counts[user] > 0)
     mean = np.where(is_defined, total / np.maximum(counts[user], 1), np.nan)

@@ -136,15 +136,6 @@ class ByColumn(OverItemGroups, OfColumn):
         codes = np.where(feature.is_known, feature.values, -1).astype(np.int64)
         return codes, np.array([str(label) for label in feature.labels], dtype=object)
 
-    def background_objection(self, known: Background, convention: Convention) -> str:
-        """Return an objection if the column is missing, or has no categories or no such group."""
-        if self.column in known.features and known.features[self.column].kind == "number":
-            return (
-                f"{self} needs categories, but the column {self.column!r} of the features has "
-                f"numbers. Write them as text: features.astype({{{self.column!r}: str}})."
-            )
-        return super().background_objection(known, convention)
-
     def list_objection(self, lists: GroupedLists, convention: Convention) -> str:
         """Return an objection if items outside the catalogue or without a category are errors."""
         reason, known = super().list_objection(lists, convention), get_background(lists)
@@ -168,9 +159,9 @@ class ByPopularity(OverItemGroups):
 
 
 def sum_by_group(totals: ItemTotals, values: Floats) -> Floats:
-    """Return the sum of a number of every item over each group."""
+    """Return the sum of a number of every item over each group; 0 for one without items."""
     codes = totals.by_item["group"].astype(np.int64)
-    return np.bincount(codes, weights=values)[1:].astype(np.float64)
+    return np.bincount(codes, weights=values, minlength=2)[1:].astype(np.float64)
 
 
 def find_disparity(rates: Floats) -> float:

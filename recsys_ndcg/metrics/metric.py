@@ -95,7 +95,8 @@ class Metric:
     #: Why its mean over random orders is not known; "" if it is.
     no_chance: ClassVar[str] = ""
     #: Whether all lists of a user with the same length have the same denominator, whatever their
-    #: items: only then is chance in a catalogue exact. None: unknown in a user's metric, else yes.
+    #: items: only then is chance in a catalogue exact. False: it depends on the items, but not on
+    #: their order. None: yes; but in a user's metric unknown, so that it has no chance.
     same_denominator: ClassVar[bool | None] = None
     #: "usual": a name without @k takes every k of k=; "possible": it takes none; "none": never a k
     cutoff: ClassVar[str] = "usual"

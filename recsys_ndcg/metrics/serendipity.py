@@ -49,10 +49,11 @@ class Serendipity(OfColumn, OfItems):
     Notes
     -----
     In [0, 1] by ranks, no unit; higher is better. By distance it is in the unit of the distance,
-    and under ``"hits"`` it can be negative. Undefined for an empty list; by distance also for a
-    user without training items; under ``"hits"`` also without a relevant item among the first k.
-    Its expectation under ties, its chance level and its z are exact, except that ``"hits"`` has no
-    score if items are tied, and ``"history"`` no chance level in a catalogue.
+    which is measured as in `Diversity`, and under ``"hits"`` it can be negative. Undefined for an
+    empty list; by distance also for a user without training items; under ``"hits"`` also without a
+    relevant item among the first k. Its expectation under ties, its chance level and its z are
+    exact, except that ``"hits"`` has no score if items are tied, and ``"history"`` no chance level
+    in a catalogue.
 
     References
     ----------

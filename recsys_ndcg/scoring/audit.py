@@ -383,7 +383,7 @@ class MeasuredLists:
         has_candidates, known = self.lists.has_candidates, self.facts.background
         if measurement.metric.needs and has_candidates and known and known.is_candidate is None:
             return all_tied.without_score("only the number of candidates is known: pass catalogue=")
-        reason = measurement.candidate_chance_objection(self.facts) if has_candidates else ""
+        reason = measurement.denominator_objection(self.facts, is_chosen=has_candidates)
         reason = reason or measurement.metric.chance_objection(
             measurement.convention,
             self.facts.background,

@@ -251,24 +251,30 @@ class Measurement:
             read |= {"groups"}
         return read
 
-    def candidate_chance_objection(self, facts: Facts) -> str:
-        """Return why chance is not exact for a list chosen from candidates; "" if it is.
+    def denominator_objection(self, facts: Facts, *, is_chosen: bool) -> str:
+        """Return why the denominator may depend on the order, so that chance is unknown; "" if not.
 
-        Chance is the mean over all random choices of the list, so the denominator must be the same
-        for all of them.
+        Parameters
+        ----------
+        facts : Facts
+            The facts of all the lists.
+        is_chosen : bool
+            Whether lists are chosen from candidates: chance is the mean over all random choices,
+            so the denominator must not depend on which items are chosen, either.
         """
-        convention, is_same = self.convention, self.metric.same_denominator
-        if is_same is None:  # not declared: assume the worst of a denominator that a user wrote
-            is_same = type(self.metric).denominator.__module__.startswith("recsys_ndcg.")
-        has_ideal = self.metric.uses_gains and "ideal" in self.metric.reads
-        has_varying_denominator = (
-            not is_same
+        convention, metric = self.convention, self.metric
+        is_built_in = str(type(metric).denominator.__module__).startswith("recsys_ndcg.")
+        if metric.same_denominator is None and not is_built_in:
+            return "its class does not declare same_denominator"
+        has_ideal = metric.uses_gains and "ideal" in metric.reads
+        varies = (
+            metric.same_denominator is False
             or (has_ideal and convention.ideal == "local")
             or convention.unlabelled == "filter"
             or (convention.unlisted == "ignore" and facts.unlisted.values.size > 0)
             or (convention.impossible != "rank" and facts.impossible > 0)
         )
-        return "its denominator depends on which items are drawn" if has_varying_denominator else ""
+        return "its denominator depends on which items are drawn" if is_chosen and varies else ""
 
     def _list_objection(self, facts: Facts, lists: GroupedLists | None) -> str:
         """Return why these lists cannot be ranked for the metric; "" if they can."""

@@ -16,7 +16,7 @@ from recsys_ndcg.background import Background
 from recsys_ndcg.convention import PRESETS, Convention, split_names
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, as_float, is_number, quote
 from recsys_ndcg.lists import Facts, Grades, GroupedLists, Lists, add_background, prepare_lists
-from recsys_ndcg.metrics import Metric, check_name_is_free, parse_metrics
+from recsys_ndcg.metrics import Metric, check_name_is_free, find_distance_warning, parse_metrics
 from recsys_ndcg.ranking import SortedLists
 from recsys_ndcg.scoring.measurement import Measurement, find_least_lengths
 from recsys_ndcg.scoring.measuring import Block, SampledBlock, map_blocks
@@ -155,7 +155,7 @@ class Plan:
         return list(dict.fromkeys(readers))
 
     def find_warnings(self, facts: Facts) -> Iterator[str]:
-        """Yield warnings about the threshold and the gains, if anything reads them."""
+        """Yield warnings about the threshold, the gains and the features that are read."""
         if self.threshold is not None and self.threshold_readers:
             yield from facts.find_threshold_suspicions(self.threshold)
         steep = [
@@ -173,6 +173,11 @@ class Plan:
                 "equal to the grades, as in scikit-learn and trec_eval, pass "
                 "convention=Convention(gain='linear')."
             )
+        read = {(one.metric.name, one.metric.column): one for one in self.measurements}
+        for one in read.values():  # once for all cutoffs
+            message = find_distance_warning(one.metric, facts.background, one.convention)
+            if message:
+                yield message
 
     def with_known(self, **given: Any) -> Plan:
         """Return the plan with what is known besides the lists.

@@ -84,9 +84,8 @@ class ListCounts(ReadOnlyArrays):
 
     @classmethod
     def from_columns(cls, columns: Mapping[str, NDArray[Any]]) -> Self:
-        """Return the counts from the columns with their names; older files lack some."""
-        none = np.zeros(len(columns["n_items"]))
-        return cls(**{each.name: columns.get(each.name, none) for each in fields(cls)})
+        """Return the counts from the columns with their names."""
+        return cls(**{each.name: columns[each.name] for each in fields(cls)})
 
     @property
     def activity(self) -> Floats:

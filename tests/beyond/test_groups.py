@@ -350,6 +350,19 @@ def test_a_message_says_what_is_missing(metric: str, changes: dict[str, Any], wo
 
 
 @pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
+def test_a_head_or_tail_without_items_has_no_rate() -> None:
+    """As the docstrings say of a group without items; the other metrics keep their numbers."""
+    names = [
+        f"{kind}{group}@1" for kind in ("popreo", "poprsp") for group in ("", "(head)", "(tail)")
+    ]
+    lists = {"labels": {"u": {"a"}}, "results": {"u": ["a"]}}
+    known: Any = {"train": [("v", "a")], "catalogue": ["a"]}  # all the head, or all the tail
+    nan, all_tail = math.nan, rn.Convention(tail="count", tail_at=1)
+    for convention, wanted in ((None, [nan, 1, nan]), (all_tail, [nan, nan, 1])):
+        found = rn.evaluate(lists, metrics=[*names, "ndcg@1"], convention=convention, **known)
+        assert found.mean.tolist() == pytest.approx([*wanted, *wanted, 1], nan_ok=True)
+
+
 def test_items_without_a_category_can_be_left_out() -> None:
     """Of attention and population."""
     options = {**options_of(SMALL), "features": {"item": [1, 3, 4], "maker": [*"xyx"]}}

@@ -14,23 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from tests.beyond.textbook import World, deviation, mean
+from tests.beyond.textbook import World, cooccurrence, cosine, deviation, jaccard, mean
 from tests.beyond.worlds import evaluate, worlds
 
 Distance = Callable[[World, Any, Any], float]
-
-
-def jaccard(world: World, a: Any, b: Any) -> float:
-    """Return 1 minus the share of common topics."""
-    first, second = world.features[a], world.features[b]
-    return 1 - len(first & second) / len(first | second) if first | second else 0.0
-
-
-def cosine(world: World, a: Any, b: Any) -> float:
-    """Return 1 minus the cosine of the topics."""
-    first, second = world.features[a], world.features[b]
-    lengths = math.sqrt(len(first) * len(second))
-    return 1 - len(first & second) / lengths if lengths else 1.0
 
 
 def topics_that_differ(world: World, a: Any, b: Any) -> float:
@@ -52,12 +39,6 @@ def other_price(world: World, a: Any, b: Any) -> float:
 def columns_that_differ(world: World, a: Any, b: Any) -> float:
     """Return how many of topics and price differ."""
     return other_topics(world, a, b) + other_price(world, a, b)
-
-
-def cooccurrence(world: World, a: Any, b: Any) -> float:
-    """Return 1 minus the cosine of the training users."""
-    both = sum({a, b} <= world.history(user) for user in world.train_users)
-    return 1 - both / math.sqrt(world.users(a) * world.users(b)) if both else 1.0
 
 
 def rows_together(world: World, a: Any, b: Any) -> float:
@@ -98,6 +79,23 @@ CASES: dict[str, tuple[str, dict[str, Any], Distance]] = {
 def add_up(distance: Distance, world: World, items: Sequence[Any]) -> float:
     """Return the sum of the distances of all pairs."""
     return math.fsum(distance(world, a, b) for a, b in combinations(items, 2))
+
+
+@pytest.mark.parametrize("case", [one for one in CASES if one not in {"cooccurrence", "rows"}])
+@given(world=worlds())
+def test_serendipity_has_the_same_distances(case: str, world: World) -> None:
+    """Of any item from the only item of the history, also of an item from itself."""
+    name, choices, distance = CASES[case]
+    pairs = {f"{a} {b}": (a, b) for a in world.features for b in world.features}
+    lists = {user: {a: 1.0} for user, (a, _) in pairs.items()}
+    train = [(user, b) for user, (_, b) in pairs.items()]
+    relevant = {user: {a} for user, (a, _) in pairs.items()}
+    world = World(lists, relevant, train, [*world.features], {}, world.features, world.price)
+    convention = rn.Convention(serendipity_by="history", **choices)
+    metric = f"{name.replace('diversity', 'serendipity')}@1"
+    found = evaluate(world, metric, threshold=1, convention=convention).per_user[metric]
+    wanted = {user: distance(world, a, b) for user, (a, b) in pairs.items()}
+    assert found.to_dict() == pytest.approx(wanted, rel=1e-9, abs=1e-12)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -356,6 +354,76 @@ def test_what_cannot_be_measured_is_explained(
     }
     with pytest.raises(rn.RecsysNdcgError, match=message), np.errstate(all="ignore"):
         rn.evaluate(data, metrics=metric, features=FILMS, convention=rn.Convention(**options))
+
+
+#: Columns that are categories, or compared as vectors; and numbers that nearly no items share.
+HARMLESS = {
+    "genres": [{"war"} if item % 3 else {"war", "love"} for item in range(40)],
+    "publisher": [f"house {item}" for item in range(40)],
+    "year": [1990 + item % 20 for item in range(40)],
+    "place": [[math.cos(item), math.sin(item)] for item in range(40)],
+}
+PRICE = [9.99 + 1.37 * item for item in range(38)] + [9.99, math.nan]
+
+
+def measure_books(metric: str, columns: dict[str, Any], **options: Any) -> tuple[float, list[str]]:
+    """Return the mean of a metric of one list, and the warnings about the features."""
+    lists = rn.RankedLists.from_labels({"ann": {1}}, {"ann": [*range(9)]})
+    known: dict[str, Any] = {"train": [("ann", 20), ("bob", 1)], "threshold": 1}
+    features = pd.DataFrame({"item": range(40), **columns})
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        metrics = [metric, metric.replace("@5", "@7")]  # one warning for both
+        convention = rn.Convention(**options)
+        found = rn.evaluate(
+            lists, metrics=metrics, features=features, convention=convention, **known
+        )
+    return float(found.mean.iloc[0]), [str(one.message) for one in caught]
+
+
+@pytest.mark.parametrize("metric", ["diversity", "serendipity"])
+def test_numbers_that_hardly_any_items_share_are_not_taken_for_categories(metric: str) -> None:
+    """A warning has the line to write, and after it the column tells items apart."""
+    by: dict[str, Any] = {"serendipity_by": "history"}
+    columns = {"genres": HARMLESS["genres"], "price": PRICE}
+    genres, none = measure_books(f"{metric}(genres)@5", columns, **by)
+    both, (warning,) = measure_books(f"{metric}@5", columns, missing_feature="zero", **by)
+    alone, (same,) = measure_books(f"{metric}(price)@5", columns, missing_feature="zero", **by)
+    assert not none
+    assert alone == 1
+    assert both >= 1 > genres
+    line = "features['price'] = pd.qcut(features['price'], 5).astype('string')"
+    text = f"{metric} takes the numbers of the column 'price' for categories, but 38 of 39 items"
+    assert warning == same
+    assert warning.startswith(text)
+    assert line in warning
+    features = pd.DataFrame(columns)
+    exec(line, {"features": features, "pd": pd})  # noqa: S102 - a line of ours
+    columns["price"] = features["price"].tolist()
+    assert measure_books(f"{metric}@5", columns, missing_feature="zero", **by)[1] == []
+
+
+@pytest.mark.parametrize("column", HARMLESS)
+@pytest.mark.parametrize("others", [True, False])
+def test_other_columns_have_no_warning(column: str, *, others: bool) -> None:
+    """Sets, texts of any number, numbers that items share, vectors; nor prices that go unread."""
+    columns = HARMLESS if others else {column: HARMLESS[column]}
+    assert measure_books(f"diversity({column})@5", {**columns, "price": PRICE})[1] == []
+    assert measure_books("diversity@5", columns)[1] == []
+    by_users = {"distance": "cooccurrence"}
+    assert measure_books("diversity@5", {**columns, "price": PRICE}, **by_users)[1] == []
+
+
+@pytest.mark.parametrize("metric", ["calibration", "categories", "reo", "category_entropy"])
+def test_a_metric_of_categories_says_how_numbers_become_some(metric: str) -> None:
+    """Years as text, and prices as ranges: as text, each price would be a category."""
+    line = {
+        "year": r"features\['year'\] = features\['year'\].astype\('string'\)",
+        "price": r"features\['price'\] = pd.qcut\(features\['price'\], 5\).astype\('string'\)",
+    }
+    for column, wanted in line.items():
+        with pytest.raises(rn.InvalidInputError, match=f"{column}' has numbers. .*{wanted}"):
+            measure_books(f"{metric}({column})@5", {"year": HARMLESS["year"], "price": PRICE})
 
 
 def test_too_many_different_entries_have_no_chance_level(monkeypatch: Any) -> None:

@@ -103,3 +103,22 @@ def log_discount(rank: int) -> float:
 def one(_: int) -> float:
     """No discount."""
     return 1.0
+
+
+def jaccard(world: World, a: Item, b: Item) -> float:
+    """1 minus the share of common topics; two items without topics are alike."""
+    first, second = world.features[a], world.features[b]
+    return 1 - len(first & second) / len(first | second) if first | second else 0.0
+
+
+def cosine(world: World, a: Item, b: Item) -> float:
+    """1 minus the cosine of the topics; 1 for an item without topics, as in scikit-learn."""
+    first, second = world.features[a], world.features[b]
+    lengths = math.sqrt(len(first) * len(second))
+    return 1 - len(first & second) / lengths if lengths else 1.0
+
+
+def cooccurrence(world: World, a: Item, b: Item) -> float:
+    """1 minus the cosine of the training users."""
+    both = sum({a, b} <= world.history(user) for user in world.train_users)
+    return 1 - both / math.sqrt(world.users(a) * world.users(b)) if both else 1.0

@@ -104,6 +104,10 @@ def _draw_lists(draw: random.Random, users: int, count: int) -> dict[str, Any]:
     if draw.random() < 0.3:
         for other in draw.choice([others, others[-1:]]):
             models[other] = dict(models[first])
+    for name in models:
+        if draw.random() < 0.2:  # it was not run for the last users
+            table, known = models[name]["results"], f"u{draw.randint(1, users):04}"
+            models[name] = {"labels": true, "results": table[table["user"] < known]}
     return models
 
 

@@ -649,6 +649,23 @@ def _(gate: Gate, text: str = "") -> bool:
 # Remarks
 
 
+@claim(
+    "remark",
+    "{n} of {n_users} users have no list from {text}: each scores like an empty list "
+    "(missing_user='zero').",
+)
+def _(found: rn.Comparison, n: str, n_users: str, text: str) -> bool:
+    assert int(n_users) == len(found.users) and found.remarks[0].startswith(f"{n} of {n_users} ")
+    counts: dict[int, list[str]] = {}
+    for name, one in found.model_scores.items():
+        if one.report is not None:
+            counts.setdefault(one.report.counts["missing"], []).append(name)
+    every = [(size, names) for size, names in sorted(counts.items(), reverse=True) if size]
+    shown = re.findall(r"(?:^|, )(?:(\d+) from )?(\D.*?)(?=, \d+ from|$)", text)
+    assert [int(size or n) for size, _ in shown] == [size for size, _ in every]
+    return all(is_list(text, names, 4) for (_, text), (_, names) in zip(shown, every, strict=True))
+
+
 @claim("remark", "Users that some models do not have are left out: {text}.")
 def _(found: rn.Comparison, text: str) -> bool:
     counts = {name: n for name, n in found.n_dropped_users.items() if n}

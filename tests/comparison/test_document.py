@@ -6,6 +6,7 @@ import io
 import json
 import math
 import re
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -234,3 +235,46 @@ def test_numbers_that_round_to_zero_have_no_minus() -> None:
     for number, expected in numbers.items():
         for one in (number, np.float64(number)):
             assert (format_number(one), format_number(one, "+")) == expected
+
+
+def _compare_with_missing_lists(**without: int) -> rn.Comparison:
+    """Compare A, and models that have lists for the first users only: how many have none."""
+    labels = {f"u{user}": {"a", "b"} for user in range(30)}
+    lists = {
+        user: ["xa"[place % 3 > 0], "a" * (not place % 3) + "b"]
+        for place, user in enumerate(labels)
+    }
+    models = {
+        name: rn.RankedLists.from_labels(
+            labels,
+            {user: lists[user] if place < 30 - n else [] for place, user in enumerate(labels)},
+        )
+        for name, n in {"A": 0, **without}.items()
+    }
+    return rn.compare(models, metrics=["ndcg@3", "recall@3"], margin=0.01)
+
+
+def test_the_first_remark_counts_the_users_without_a_list(tmp_path: Path) -> None:
+    """In each form that shows the verdict, in a gate, over several data sets, and once loaded."""
+    line = (
+        "27 of 30 users have no list from B: each scores like an empty list (missing_user='zero')."
+    )
+    found = _compare_with_missing_lists(B=27)
+    assert found.verdict.startswith("A is better than B")
+    assert found.remarks[0] == line
+    found.save(tmp_path / "c.json")
+    loaded = rn.Comparison.load(tmp_path / "c.json")
+    for one in (found, loaded):
+        page = one.page().render("html").replace("&#x27;", "'").replace("&#39;", "'")
+        for text in (str(one), one._repr_html_(), page, one.to_latex(pairs=True)):
+            assert line.partition(":")[0] in text
+        assert one.to_dict()["remarks"][0] == line
+        assert one.not_worse("A", "B").reason.endswith(f" {line}")
+        assert rn.across({"films": one}).remarks[0] == f"films: {line}"
+
+
+def test_models_that_lack_as_many_lists_share_a_remark() -> None:
+    """The one that lacks most comes first; without missing lists there is no remark."""
+    found = _compare_with_missing_lists(B=2, C=20, D=2)
+    assert found.remarks[0].startswith("20 of 30 users have no list from C, 2 from B and D: ")
+    assert "no list" not in str(_compare_with_missing_lists(B=0))

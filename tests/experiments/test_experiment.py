@@ -126,6 +126,18 @@ def _changes_its_pairs(train: pd.DataFrame) -> Any:
 
 
 OTHERS = "returns other pairs than it was given"
+INDEX = "returns a Series whose index is not the pairs' own .* return it with .to_numpy()"
+
+
+def _more_than_requested(_: pd.DataFrame) -> Any:
+    """Return estimates of the pairs, and of one more."""
+    more = pd.DataFrame({"user": ["nobody"], "item": ["i1"]})
+    return lambda pairs: pd.concat([pairs, more]).assign(estimated=1.0)
+
+
+def _by_item(train: pd.DataFrame) -> Any:
+    means = train.groupby("item")["rating"].mean()
+    return lambda pairs: means.reindex(pairs["item"]).fillna(0.0)
 
 
 @pytest.mark.parametrize(
@@ -133,7 +145,12 @@ OTHERS = "returns other pairs than it was given"
     [
         (_changes_its_pairs, OTHERS),
         (lambda _: lambda pairs: pairs.assign(estimated=1.0).iloc[1:], OTHERS),
+        (_more_than_requested, rf"{OTHERS}: 1 .* were not requested, the first \('nobody', 'i1'\)"),
+        (_by_item, INDEX), (lambda _: lambda pairs: _by_item(ratings())(pairs.iloc[::-1]), INDEX),
+        (lambda _: lambda p: pd.Series(1.0, pd.MultiIndex.from_frame(p[["user", "item"]])), INDEX),
+        (lambda _: lambda pairs: pd.Series(1.0, index=[0] * len(pairs)), INDEX),
         (lambda _: lambda pairs: np.ones(len(pairs) - 1), "numbers for"),
+        (lambda _: lambda pairs: pd.Series(1.0, pairs.index[1:]), "numbers for"),
         (lambda _: lambda pairs: pairs["item"].map({}), "has no estimate for"),
         (lambda _: lambda pairs: pairs, "without estimated"), (lambda _: "no", "returns 'no'"),
         (lambda _: lambda p: pd.concat([p.assign(estimated=1.0)] * 2), "twice"),
@@ -146,6 +163,26 @@ def test_a_function_that_returns_something_else_fails(function: Any, fault: str)
         found = run({"mine": function, "top": MostPopular(), "biases": BaselineOnly()})
     assert found.models == ["top", "biases"]
     assert "mine failed in 2 of 2 folds, first in seed 0, fold 1" in str(caught[0].message)
+
+
+def test_a_series_with_the_index_of_the_pairs_may_have_any_order() -> None:
+    """It is aligned, under both protocols; values without an index have the order of the pairs."""
+
+    def shuffled(train: pd.DataFrame) -> Any:
+        return lambda pairs: item_means(train)(pairs.sample(frac=1, random_state=1))
+
+    def at_once(train: pd.DataFrame, pairs: pd.DataFrame) -> Any:
+        return shuffled(train)(pairs)
+
+    def as_values(train: pd.DataFrame) -> Any:
+        return lambda pairs: item_means(train)(pairs).to_numpy()
+
+    given = {"ordered": item_means, "shuffled": shuffled, "values": as_values}
+    for how in ({"at once": at_once}, {}):
+        metrics = ["ndcg@5", "rmse"] if how else ["ndcg@5:catalogue"]  # which needs f(train)
+        found: Any = run(given | how, metrics=metrics).per_user
+        for (metric, model), scores in found.items():
+            assert scores.equals(found[metric, "ordered"]), model
 
 
 def test_if_all_models_fail_there_is_an_error(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
+from itertools import permutations
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any, ClassVar
@@ -378,6 +379,7 @@ class Rooted(Metric):
 
     name: ClassVar[str] = "rooted"
     needs_threshold: ClassVar[bool] = True
+    same_denominator: ClassVar[bool | None] = True
 
     def numerator(self, ranking: Ranking) -> Floats:
         """Return the relevance of rank 1."""
@@ -442,6 +444,7 @@ class Started(Late):
 
     name: ClassVar[str] = "started"
     best_first: ClassVar[bool] = True
+    same_denominator: ClassVar[bool | None] = False  # of all users who have a score
 
     def numerator(self, ranking: Ranking) -> Floats:
         """Return the relevance of the first, over the length of the list."""
@@ -450,6 +453,66 @@ class Started(Late):
     def denominator(self, ranking: Ranking) -> Floats:
         """Return the relevance of the first."""
         return ranking.relevance[:, 0].copy()
+
+
+class Pure(Metric):
+    """The sum of 1 / rank over the hits, divided by their number: it depends on the order."""
+
+    name: ClassVar[str] = "pure"
+    needs_threshold: ClassVar[bool] = True
+
+    def numerator(self, ranking: Ranking) -> Floats:
+        """Return the sum over the hits."""
+        table = ranking.relevance[:, : self.k]
+        return row_sums(table / np.arange(1, table.shape[1] + 1))
+
+    def denominator(self, ranking: Ranking) -> Floats:
+        """Return the number of hits."""
+        return row_sums(ranking.relevance[:, : self.k])
+
+
+class Deserved(Pure):
+    """The same, divided by the number of relevant items, wherever they are."""
+
+    name: ClassVar[str] = "deserved"
+    same_denominator: ClassVar[bool | None] = False
+
+    def denominator(self, ranking: Ranking) -> Floats:
+        """Return the number of relevant items in the list."""
+        return np.asarray(ranking.n_relevant, dtype=np.float64)
+
+
+@pytest.mark.filterwarnings("error::recsys_ndcg.DataWarning")
+def test_a_class_has_chance_only_if_it_declares_its_denominator() -> None:
+    """Else it would be E[numerator] / E[denominator], here above the mean over all orders."""
+    grades = [1, 0, 1, 0, 0, 1]
+    rows = [(user, item, -item, grade) for user in range(99) for item, grade in enumerate(grades)]
+    audit = rn.evaluate(rows, metrics=[Pure(2), Deserved(2)], threshold=1).audit
+    assert audit.loc["pure@2", LEVELS[:5]].isna().all()
+    every = [one[0] / 1 + one[1] / 2 for one in permutations(grades)]
+    assert audit.loc["deserved@2", "chance"] == pytest.approx(np.mean(every) / sum(grades))
+
+
+def test_a_class_sees_as_many_ranks_as_its_depth() -> None:
+    """The first k, also of the ideal list, or all if `depth` is None: the page says so."""
+    seen = {}
+
+    class Cut(Deserved):
+        """A metric that notes the number of ranks."""
+
+        name: ClassVar[str] = "cut"
+
+        def numerator(self, ranking: Ranking) -> Floats:
+            """Return the relevance of rank 1."""
+            seen[self.name] = ranking.gain.shape[1], ranking.ideal_gain.shape[1]
+            return row_sums(ranking.relevance[:, :1])
+
+    whole = type("Whole", (Cut,), {"name": "whole", "depth": None})
+    for kind in (Cut, whole):
+        rn.evaluate([("u", item, -item, 1) for item in range(6)], metrics=kind(2), threshold=1)
+    assert seen == {"cut": (2, 2), "whole": (6, 6)}
+    page = Path("docs/how-to/own-metric.md").read_text(encoding="utf-8")
+    assert "| `depth = None` |" in page.partition("## What a class declares")[2]
 
 
 def test_reference_levels_are_over_the_users_who_have_a_score() -> None:
