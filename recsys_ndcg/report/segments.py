@@ -175,17 +175,18 @@ def _find_directions(segments: Segments, metric: str) -> Floats:
     ratio = divide(top[is_counted].sum(), bottom[is_counted].sum())
     rest = np.where(is_counted, top - ratio * bottom, np.nan)
     values = np.column_stack([scores.per_user[:, column], rest])
-    tests = _compare(segments, values)
+    bounded = np.array([segments.whole.bounded[metric], False])
+    tests = _compare(segments, values, np.where(bounded, values, np.nan))
     return np.where(tests.p_corrected <= _ALPHA, np.sign(tests.difference), 0.0)
 
 
 def _compare(
-    segments: Segments, values: Floats, show: Callable[[float], None] | None = None
+    segments: Segments, values: Floats, scores: Floats, show: Callable[[float], None] | None = None
 ) -> GroupResults:
     """Test the segments with as many threads as the report may use."""
     groups = segments.codes, len(segments.labels)
     with limit_threads(segments.whole.audit_data.n_jobs):
-        return compare_groups(values, *groups, min_users=_MIN_USERS, show=show)
+        return compare_groups(values, *groups, scores=scores, min_users=_MIN_USERS, show=show)
 
 
 def _describe(segments: Segments, row: int | np.intp) -> str:
@@ -356,8 +357,9 @@ class Segments(ReadOnlyArrays, Renderable, Mapping[Any, "Report"]):
         scores = self.whole.audit_data.scores_with_orders
         minus_chance = subtract_scores(scores.per_user, scores.roles["chance"])
         values = np.where(self._is_minus_chance, minus_chance, scores.per_user)
+        bounded = np.where(self.whole.bounded.to_numpy(), scores.per_user, np.nan)
         with progress_bar(enabled=True) as show:
-            return _compare(self, values, partial(show, "Permuting segments"))
+            return _compare(self, values, bounded, partial(show, "Permuting segments"))
 
     @property
     def remarks(self) -> list[str]:
