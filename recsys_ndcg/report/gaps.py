@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -31,48 +30,15 @@ _PRIOR_USERS = 5
 _ROUNDING = 1e-12  # relative to the highest score: smaller differences are rounding errors
 
 
-@dataclass(frozen=True)
-class GapOptions:
-    """How gaps are tested.
-
-    Parameters
-    ----------
-    level : float
-        The probability that all intervals of a table hold.
-    draws, seed : int
-        The number of random permutations of the users, and their seed.
-
-    Raises
-    ------
-    InvalidInputError
-        An option is out of range.
-    """
-
-    level: float = 0.95
-    draws: int = 2000
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        """Check the options."""
-        check_level("level", self.level, such_as=0.95)
-        check_integer("draws", self.draws, 1)
-        check_integer("seed", self.seed, 0)
-        needed = math.ceil(self.level / (1 - self.level) * (1 - _ROUNDING))
-        if self.draws < needed:
-            msg = (
-                f"draws={self.draws} is too few for level={self.level:g}: no gap could be found. "
-                f"Use draws={needed} or more."
-            )
-            raise InvalidInputError(msg)
-
-
 def build_gaps(  # noqa: PLR0913 - all are inputs
     scores: Scores,
     segment_of_user: pd.Series[Any],
     metric: str | Metric | None,
     of: str,
-    options: GapOptions,
     *,
+    level: float,
+    draws: int,
+    seed: int,
     progress: bool,
 ) -> pd.DataFrame:
     """Return one of the tables of `Report.gaps`, for the groups from `assign_segments`.
@@ -80,9 +46,10 @@ def build_gaps(  # noqa: PLR0913 - all are inputs
     Raises
     ------
     InvalidInputError
-        There is no such table, no such metric, or only one group.
+        There is no such table, no such metric, or only one group, or an option is out of range.
     """
     check_choice("of", of, TABLES)
+    _check_options(level, draws, seed)
     labels = segment_of_user.cat.categories.tolist()
     if len(labels) < 2:
         msg = (
@@ -95,7 +62,7 @@ def build_gaps(  # noqa: PLR0913 - all are inputs
     values = scores.per_user[:, columns]
     bounded = np.array([scores.measurements[column].is_bounded for column in columns], dtype=bool)
     groups = [
-        describe_groups(column, codes, len(labels), options.level, bounded=is_bounded)
+        describe_groups(column, codes, len(labels), level, bounded=is_bounded)
         for column, is_bounded in zip(values.T, bounded.tolist(), strict=True)
     ]
     if of == "groups":
@@ -103,19 +70,30 @@ def build_gaps(  # noqa: PLR0913 - all are inputs
     with progress_bar(enabled=progress) as show:
         tests = compare_groups(
             values, codes, len(labels), scores=np.where(bounded, values, np.nan), pairwise=True,
-            min_users=1, show=partial(show, "Permuting users"), **asdict(options),
+            level=level, draws=draws, seed=seed, min_users=1, show=partial(show, "Permuting users"),
         )  # fmt: skip
-    fields = {"gap": "difference", "low": "low", "high": "high", "p_corrected": "p_corrected"}
-    pairs = [
-        pd.DataFrame({name: getattr(tests, field)[:, place] for name, field in fields.items()})
-        for place in range(len(names))
-    ]
+    fields = {"gap": tests.difference, "low": tests.low, "high": tests.high}
+    parts = zip(*(one.T for one in (*fields.values(), tests.p_corrected)), strict=True)
+    pairs = [pd.DataFrame(np.transpose(one), columns=[*fields, "p_corrected"]) for one in parts]
     if of == "metrics":
         rows = map(partial(_describe_metric, labels), groups, pairs, tests.by_chance.tolist())
         return pd.DataFrame([*rows], index=pd.Index(names, name="metric"))
     sides = np.array([*labels, None], dtype=object)[np.array(np.triu_indices(len(labels), 1))]
     sides = dict(zip(("group", "other"), sides.tolist(), strict=True))
     return _stack(names, [one.assign(**sides) for one in pairs], [*sides])
+
+
+def _check_options(level: float, draws: int, seed: int) -> None:
+    check_level("level", level, such_as=0.95)
+    check_integer("draws", draws, 1)
+    check_integer("seed", seed, 0)
+    needed = math.ceil(level / (1 - level) * (1 - _ROUNDING))
+    if draws < needed:
+        msg = (
+            f"draws={draws} is too few for level={level:g}: no gap could be found. "
+            f"Use draws={needed} or more."
+        )
+        raise InvalidInputError(msg)
 
 
 def _stack(
@@ -179,7 +157,7 @@ def describe_groups(
     one = level ** (1 / max(has_enough.sum(), 1))
     low, high = mean_interval(count, mean, length, one, bounded=bounded)
     remark = np.where(np.isnan(low), "all scores are equal", "")
-    remark[~has_enough] = f"fewer than {_MIN_USERS} users with a score"
+    remark = np.where(has_enough, remark, f"fewer than {_MIN_USERS} users with a score")
     columns = {"users": count.astype(np.int64), "mean": mean, "low": low, "high": high}
     return pd.DataFrame({**columns, "remark": remark.astype(object)})
 

@@ -86,8 +86,9 @@ def _write_lead(segments: Segments) -> str:
     )
     return (
         f"Each segment against all others together: the difference of the mean scores"
-        f"{minus_chance.format(shown)}, and its p-value from {segments.draws:,} permutations of "
-        "the users' segments, corrected for the number of segments (max-T)."
+        f"{minus_chance.format(shown)}, and its p-value, the larger one of {segments.draws:,} "
+        "permutations of the users' segments (max-T) and of the intervals of both means, corrected "
+        "for the number of segments."
     )
 
 
@@ -304,17 +305,19 @@ class Segments(ReadOnlyArrays, Renderable, Mapping[Any, "Report"]):
         """The summary of each segment and its comparison with the others, by metric.
 
         The columns of `Report.summary`, and: difference, the mean of the segment minus the mean
-        of all users in other segments; its p from permutations of the users' segments, NaN if the
-        segment has fewer than ten scores; and p_corrected, for the number of segments (max-T).
-        Differences and p are of each user's score minus chance, the mean score in random order, if
-        every user with a score has a chance level, else of the score: chance may differ between
-        segments, for example if one has shorter lists. There are 9,999 permutations for up to
-        10,000 users, and at least 999 (`draws`).
+        of all users in other segments; its p, NaN if the segment or the others have fewer than ten
+        scores; and p_corrected, for the number of segments. A difference has to pass two tests, and
+        p is the larger one of theirs: the first is exact if segments are alike, and comes from
+        permutations of the users' segments (9,999 for up to 10,000 users, and at least 999:
+        `draws`; max-T); the second is for segments whose scores vary more or less, and comes from
+        the intervals of both means. Differences and p are of each user's score minus chance, the
+        mean score in random order, if every user with a score has a chance level, else of the
+        score: chance may differ between segments, for example if one has shorter lists.
 
         References
         ----------
-        Westfall & Young (1993), Resampling-Based Multiple Testing, Wiley; Phipson & Smyth (2010),
-        doi:10.2202/1544-6115.1585
+        Westfall & Young (1993), Resampling-Based Multiple Testing, Wiley; Zou & Donner (2008),
+        doi:10.1002/sim.3095
         """
         return self._summary.copy()
 

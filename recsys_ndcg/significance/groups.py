@@ -158,10 +158,9 @@ def compare_groups(  # noqa: PLR0913 - all are choices
     contrasts = np.arange(n_groups), np.arange(n_groups, 2 * n_groups)
     if pairwise:
         contrasts = np.triu_indices(n_groups, 1)
-    columns = [
-        _GroupedScores.of(*column, codes[order], n_groups, contrasts, min_users)
-        for column in zip(values[order].T, scores[order].T, strict=True)
-    ]
+    how: dict[str, Any] = {"n_groups": n_groups, "contrasts": contrasts, "min_users": min_users}
+    pairs = zip(values[order].T, scores[order].T, strict=True)
+    columns = [_GroupedScores.of(*pair, codes[order], **how) for pair in pairs]
     if draws is None:
         work = max(n_users, 1) * (1 + len(columns) // 8)  # eight sums take as long as permuting
         draws = 1000 * int(np.clip(_BUDGET // (1000 * work), 1, 10)) - 1
@@ -244,6 +243,7 @@ class _GroupedScores:
         column: Floats,
         scores: Floats,
         codes: Codes,
+        *,
         n_groups: int,
         contrasts: tuple[Positions, Positions],
         min_users: int,

@@ -173,22 +173,20 @@ def label_permutations(
     ]
     p, corrected = [], []
     for place, sides in enumerate(contrasts):
-        p.append([
-            max(
-                _share([one[column][place] for one in drawn], observed[column][place]),
-                interval_p(*of_column[column], sides),
-            )
-            for column in columns
-        ])  # fmt: skip
-        family = {one: list(columns) if one_family else [one] for one in columns}
-        corrected.append([
-            max(
-                _share([max(_known(value for one in some for value in draw[one])) for draw in drawn],
-                       observed[column][place]),
-                interval_p(*of_column[column], sides, max(1, sum(n_tests[one] for one in some))),
-            )
-            for column, some in family.items()
-        ])  # fmt: skip
+        own, together = [], []
+        for column in columns:
+            family = [*columns] if one_family else [column]
+            t, tests = observed[column][place], sum(n_tests[one] for one in family)
+            largest = [
+                max(_known(value for one in family for value in draw[one])) for draw in drawn
+            ]
+            by_intervals = (interval_p(*of_column[column], sides, n) for n in (1, max(tests, 1)))
+            shares = _share([draw[column][place] for draw in drawn], t), _share(largest, t)
+            first, second = map(max, shares, by_intervals)
+            own.append(first)
+            together.append(second)
+        p.append(own)
+        corrected.append(together)
     return p, corrected
 
 
