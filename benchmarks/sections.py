@@ -462,8 +462,8 @@ def check_small_groups(sample: Sample) -> Outcomes:
     """Compare a few users who vary more or less, and all others, of the same mean."""
     everyone = sample.everyone()
     scores, mean = everyone[sample.users][:, [MODEL]], everyone[:, MODEL].mean()
-    apart = everyone[:, PAIR[0]] - everyone[:, PAIR[1]]
-    apart = (apart - apart.mean())[sample.users, None]
+    swapped = sample.random.permuted(everyone[sample.users][:, PAIR], axis=1)
+    apart = swapped[:, [0]] - swapped[:, [1]]  # its mean is 0, and ties stay ties
     for count in (10, 20, 50):
         groups = (np.arange(sample.size) >= count).astype(int)
         is_small = groups[:, None] == 0

@@ -60,10 +60,11 @@ def build_gaps(  # noqa: PLR0913 - all are inputs
     codes, names = segment_of_user.cat.codes.to_numpy(), _find_metrics(scores, metric)
     columns = [scores.names.index(name) for name in names]
     values = scores.per_user[:, columns]
-    bounded = np.array([scores.measurements[column].is_bounded for column in columns], dtype=bool)
+    kinds = [scores.measurements[column].kinds for column in columns]
+    bounded = [one["bounded"] for one in kinds]
     groups = [
-        describe_groups(column, codes, len(labels), level, bounded=is_bounded)
-        for column, is_bounded in zip(values.T, bounded.tolist(), strict=True)
+        describe_groups(column, codes, len(labels), level, **one)
+        for column, one in zip(values.T, kinds, strict=True)
     ]
     if of == "groups":
         return _stack(names, [one.assign(group=labels) for one in groups], ["group"])
@@ -130,7 +131,7 @@ def _describe_metric(
 
 
 def describe_groups(
-    scores: Floats, codes: Codes, n_groups: int, level: float, *, bounded: bool
+    scores: Floats, codes: Codes, n_groups: int, level: float, **kinds: bool
 ) -> pd.DataFrame:
     """Return the number of users, the mean and its interval of each group, by code.
 
@@ -144,18 +145,18 @@ def describe_groups(
         The number of groups.
     level : float
         The probability that all intervals hold.
-    bounded : bool
-        Whether every possible score is in [0, 1].
+    **kinds
+        bounded and nonnegative, as in `mean_interval`.
     """
     groups = pd.Series(scores).groupby(codes).agg(["count", "mean", "std"])
     count, mean, deviation = groups.reindex(range(n_groups)).fillna({"count": 0}).to_numpy().T
     has_enough, variance = count >= _MIN_USERS, deviation**2
-    if bounded:
+    if kinds["bounded"]:
         of_prior = _PRIOR_USERS * np.maximum(mean * (1 - mean), 0.0)
         variance = ((count - 1) * variance + of_prior) / (count - 1 + _PRIOR_USERS)
     length = np.where(has_enough, np.sqrt(variance * np.maximum(count - 1, 0)), np.nan)
     one = level ** (1 / max(has_enough.sum(), 1))
-    low, high = mean_interval(count, mean, length, one, bounded=bounded)
+    low, high = mean_interval(count, mean, length, one, **kinds)
     remark = np.where(np.isnan(low), "all scores are equal", "")
     remark = np.where(has_enough, remark, f"fewer than {_MIN_USERS} users with a score")
     columns = {"users": count.astype(np.int64), "mean": mean, "low": low, "high": high}

@@ -176,8 +176,8 @@ def _find_directions(segments: Segments, metric: str) -> Floats:
     ratio = divide(top[is_counted].sum(), bottom[is_counted].sum())
     rest = np.where(is_counted, top - ratio * bottom, np.nan)
     values = np.column_stack([scores.per_user[:, column], rest])
-    bounded = np.array([segments.whole.bounded[metric], False])
-    tests = _compare(segments, values, np.where(bounded, values, np.nan))
+    is_bounded = [segments.whole.bounded[metric], False]
+    tests = _compare(segments, values, np.where(is_bounded, values, np.nan))
     return np.where(tests.p_corrected <= _ALPHA, np.sign(tests.difference), 0.0)
 
 

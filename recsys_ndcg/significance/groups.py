@@ -91,7 +91,8 @@ def compare_groups(  # noqa: PLR0913 - all are choices
     Groups of ten users or more with equal means are found in at most 7 % of samples (at level 0.95)
     if scores are in [0, 1], whatever the variances, or if their distribution is not very skewed. If
     scores have no bounds and a small group alone is as skewed as an exponential distribution, the
-    rate is 8 % with 20 users and 11 % with ten; groups with rare unbounded scores are worse.
+    rate is 8 % with 20 users and 11 % with ten. It is worse if few users of a small group make its
+    mean, and scores have no bounds, or are differences of two models whose mean is far from 0.
 
     Parameters
     ----------
@@ -155,9 +156,8 @@ def compare_groups(  # noqa: PLR0913 - all are choices
         equalise_near_ties(column[:, None])
     order = np.argsort(codes, kind="stable")
     n_users = len(order)
-    contrasts = np.arange(n_groups), np.arange(n_groups, 2 * n_groups)
-    if pairwise:
-        contrasts = np.triu_indices(n_groups, 1)
+    each = np.arange(n_groups)
+    contrasts = np.triu_indices(n_groups, 1) if pairwise else (each, each + n_groups)
     how: dict[str, Any] = {"n_groups": n_groups, "contrasts": contrasts, "min_users": min_users}
     pairs = zip(values[order].T, scores[order].T, strict=True)
     columns = [_GroupedScores.of(*pair, codes[order], **how) for pair in pairs]
@@ -170,15 +170,13 @@ def compare_groups(  # noqa: PLR0913 - all are choices
     counts, largest, apart = (np.concatenate(part) for part in zip(*parts, strict=True))
     if one_family:
         largest = np.broadcast_to(largest.max(axis=1, initial=0.0)[:, None], largest.shape)
-    n_together = sum(one.n_tests for one in columns)
     table = np.full((5, len(columns), len(contrasts[0])), np.nan)
     for place, one in enumerate(columns):
-        n_tests = n_together if one_family else one.n_tests
-        drawn = np.sort(largest[:, place])
+        family = columns if one_family else [one]
+        p = (counts[:, place, one.tested].sum(axis=0) + 1) / (draws + 1)
+        how = {"level": level, "n_tests": sum(each.n_tests for each in family)}
         table[0, place] = one.difference
-        table[1:, place, one.tested] = one.find_results(
-            (counts[:, place, one.tested].sum(axis=0) + 1) / (draws + 1), drawn, level, n_tests
-        )
+        table[1:, place, one.tested] = one.find_results(p, np.sort(largest[:, place]), **how)
     by_chance = [one.scale * np.mean(apart[:, place]) for place, one in enumerate(columns)]
     return GroupResults(*table.transpose(0, 2, 1), np.array(by_chance), draws)
 
@@ -263,19 +261,17 @@ class _GroupedScores:
         difference[np.abs(difference) <= _ROUNDING * np.abs(values).max(initial=0.0)] = 0.0
         smaller = sizes[np.array(contrasts)].min(axis=0)
         difference[smaller == 0] = np.nan
-        freedom = total - n_present
-        tested = np.flatnonzero((smaller >= max(min_users, 1)) & (freedom > 0))
+        tested = np.flatnonzero((smaller >= max(min_users, 1)) & (total > n_present))
         whole, (unit,) = to_whole_numbers(centred[None], alike=True)
-        mean, deviation = float(whole.sum()) / max(total, 1), np.inf
-        if whole.any():
-            deviation = float(whole.std(ddof=1))
+        mean = float(whole.sum()) / max(total, 1)
+        deviation = float(whole.std(ddof=1)) if whole.any() else np.inf
         squares = to_whole_numbers(((whole - mean) / deviation) ** 2, alike=True)
         spread = np.zeros((2, len(column)))
         spread[:, is_scored] = whole[0], squares[0][0]
         return cls(
             is_scored=is_scored, whole=spread[0], squares=spread[1], mean=mean, deviation=deviation,
             unit_of_squares=float(squares[1][0]), scale=deviation * unit if whole.any() else 0.0,
-            offsets=compute_offsets(counts), freedom=max(freedom, 1),
+            offsets=compute_offsets(counts), freedom=max(total - n_present, 1),
             sizes=np.maximum(sizes, 1.0), places=places, is_bounded=is_bounded,
             difference=difference, tested=tested,
             sides=(contrasts[0][tested], contrasts[1][tested]),
