@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import Codes, Floats
+from recsys_ndcg.arrays import Floats
 from recsys_ndcg.errors import InvalidInputError, check_choice, check_integer, check_level
 from recsys_ndcg.progress import progress_bar
 from recsys_ndcg.scoring import find_metric_name
@@ -49,7 +49,16 @@ def build_gaps(  # noqa: PLR0913 - all are inputs
         There is no such table, no such metric, or only one group, or an option is out of range.
     """
     check_choice("of", of, TABLES)
-    _check_options(level, draws, seed)
+    check_level("level", level, such_as=0.95)
+    check_integer("draws", draws, 1)
+    check_integer("seed", seed, 0)
+    needed = math.ceil(level / (1 - level) * (1 - _ROUNDING))
+    if draws < needed:
+        msg = (
+            f"draws={draws} is too few for level={level:g}: no gap could be found. "
+            f"Use draws={needed} or more."
+        )
+        raise InvalidInputError(msg)
     labels = segment_of_user.cat.categories.tolist()
     if len(labels) < 2:
         msg = (
@@ -79,22 +88,9 @@ def build_gaps(  # noqa: PLR0913 - all are inputs
     if of == "metrics":
         rows = map(partial(_describe_metric, labels), groups, pairs, tests.by_chance.tolist())
         return pd.DataFrame([*rows], index=pd.Index(names, name="metric"))
-    sides = np.array([*labels, None], dtype=object)[np.array(np.triu_indices(len(labels), 1))]
-    sides = dict(zip(("group", "other"), sides.tolist(), strict=True))
+    one, other = ([labels[code] for code in side] for side in np.triu_indices(len(labels), 1))
+    sides: dict[str, Any] = {"group": one, "other": other}
     return _stack(names, [one.assign(**sides) for one in pairs], [*sides])
-
-
-def _check_options(level: float, draws: int, seed: int) -> None:
-    check_level("level", level, such_as=0.95)
-    check_integer("draws", draws, 1)
-    check_integer("seed", seed, 0)
-    needed = math.ceil(level / (1 - level) * (1 - _ROUNDING))
-    if draws < needed:
-        msg = (
-            f"draws={draws} is too few for level={level:g}: no gap could be found. "
-            f"Use draws={needed} or more."
-        )
-        raise InvalidInputError(msg)
 
 
 def _stack(
@@ -131,7 +127,7 @@ def _describe_metric(
 
 
 def describe_groups(
-    scores: Floats, codes: Codes, n_groups: int, level: float, **kinds: bool
+    scores: Floats, codes: Any, n_groups: int, level: float, **kinds: bool
 ) -> pd.DataFrame:
     """Return the number of users, the mean and its interval of each group, by code.
 
@@ -154,9 +150,9 @@ def describe_groups(
     if kinds["bounded"]:
         of_prior = _PRIOR_USERS * np.maximum(mean * (1 - mean), 0.0)
         variance = ((count - 1) * variance + of_prior) / (count - 1 + _PRIOR_USERS)
-    length = np.where(has_enough, np.sqrt(variance * np.maximum(count - 1, 0)), np.nan)
+    length = np.sqrt(variance * np.maximum(count - 1, 0))
     one = level ** (1 / max(has_enough.sum(), 1))
-    low, high = mean_interval(count, mean, length, one, **kinds)
+    low, high = np.where(has_enough, mean_interval(count, mean, length, one, **kinds), np.nan)
     remark = np.where(np.isnan(low), "all scores are equal", "")
     remark = np.where(has_enough, remark, f"fewer than {_MIN_USERS} users with a score")
     columns = {"users": count.astype(np.int64), "mean": mean, "low": low, "high": high}

@@ -767,7 +767,7 @@ class Report(Renderable, Mapping[str, float]):
         segment_of_user = assign_segments(
             known, self.scores, tables=[data], train=train, columns=columns
         )
-        options = {"level": level, "draws": draws, "seed": seed, "progress": progress}
+        options: Any = {"level": level, "draws": draws, "seed": seed, "progress": progress}
         return build_gaps(self.scores, segment_of_user, metric, of, **options)
 
     def by_items(self, strata: Any = "popularity", *, train: Any = None) -> pd.DataFrame:

@@ -173,12 +173,13 @@ def compare_groups(  # noqa: PLR0913 - all are choices
     table = np.full((5, len(columns), len(contrasts[0])), np.nan)
     for place, one in enumerate(columns):
         family = columns if one_family else [one]
-        p = (counts[:, place, one.tested].sum(axis=0) + 1) / (draws + 1)
+        share = (counts[:, place, one.tested].sum(axis=0) + 1) / (draws + 1)
         how = {"level": level, "n_tests": sum(each.n_tests for each in family)}
         table[0, place] = one.difference
-        table[1:, place, one.tested] = one.find_results(p, np.sort(largest[:, place]), **how)
+        table[1:, place, one.tested] = one.find_results(share, np.sort(largest[:, place]), **how)
     by_chance = [one.scale * np.mean(apart[:, place]) for place, one in enumerate(columns)]
-    return GroupResults(*table.transpose(0, 2, 1), np.array(by_chance), draws)
+    difference, low, high, p, p_corrected = table.transpose(0, 2, 1)
+    return GroupResults(difference, low, high, p, p_corrected, np.array(by_chance), draws)
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,7 +251,7 @@ class _GroupedScores:
         is_scored = ~np.isnan(column)
         values, scores, codes = column[is_scored], scores[is_scored], codes[is_scored]
         counts, total = np.bincount(codes, minlength=n_groups), len(values)
-        sizes, n_present = np.append(counts, total - counts), np.count_nonzero(counts)
+        sizes, n_present = np.append(counts, total - counts), int((counts > 0).sum())
         is_bounded = total > 0 and not np.isnan(scores).any()
         centred = values - (np.median(values) if total else 0.0)  # equal scores are 0
         means, places = (
@@ -369,7 +370,7 @@ def _sum_groups(values: Floats, offsets: Positions) -> Floats:
     return _sum_sides(sums, sums.sum(axis=1, keepdims=True))
 
 
-def _sum_sides(groups: Floats, total: Any) -> Floats:
+def _sum_sides(groups: Any, total: Any) -> Floats:
     """Return the sums of groups, and of all others."""
     return np.concatenate([groups, total - groups], axis=-1)
 

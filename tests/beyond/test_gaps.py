@@ -136,6 +136,8 @@ def test_a_group_without_an_interval_has_a_reason() -> None:
         few = "fewer than 10 users with a score"
         assert table["remark"].tolist() == [few, remark, remark, few]
         assert table["low"].isna().tolist() == [one != "" for one in table["remark"]]
+    zeros = describe_groups(np.zeros(9), np.zeros(9, int), 1, 0.95, bounded=True)
+    assert zeros[["low", "high"]].isna().all(axis=None)
     high = describe_groups(scores, codes, 3, 0.95, bounded=True)["high"][2]
     assert high == pytest.approx(1 - ((1 - 0.95**0.5) / 2) ** (1 / 12))
 

@@ -86,7 +86,10 @@ def test_the_unit_of_the_scores_and_users_without_a_group(
     _assert_same(one, _compare(more, np.insert(codes, [0, 1, 1], -1)))
     for column in range(table.shape[1]):
         alone = _compare(table[:, [column]], codes)
-        _assert_same(alone, GroupResults(*(part[..., [column]] for part in one[:-1]), one.draws))
+        _assert_same(
+            alone,
+            one._replace(**{name: getattr(one, name)[..., [column]] for name in one._fields[:-1]}),
+        )
 
 
 def test_the_order_of_the_users() -> None:
