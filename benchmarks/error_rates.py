@@ -168,6 +168,8 @@ def find_failures(columns: list[Column]) -> list[str]:
                 spread = sums[row][4] / sums[row][1] ** 2  # 1 / samples, or more
                 promise = section.promise or 0.0
                 missed = section.is_worse(rate, 3.5 * math.sqrt(promise * (1 - promise) * spread))
+                if scores[0] == "rated":
+                    missed |= rate < section.least - 3.5 * math.sqrt(section.least * spread)
                 is_control = row == section.too_high
                 if missed if section.is_promised(row) else is_control and not missed:
                     found.append(

@@ -22,8 +22,10 @@ from samples import (
     list_pairs,
     test_groups_by_welch,
 )
+from scipy import stats
 
 from recsys_ndcg.comparison.verdict import explain_roughness
+from recsys_ndcg.report.gaps import describe_groups
 from recsys_ndcg.significance.groups import compare_groups
 from recsys_ndcg.significance.intervals import BOOTSTRAPS, bootstrap_ratios
 from recsys_ndcg.significance.moments import Moments
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.significance.paired import PairResults
 
 POWER = 0.8
+DETECTABLE = 2.8  # standard errors: a test of 5 % finds this difference in 80 %
 MEAN_D_Z = 0.2
 PAIRS = list_pairs(len(MODELS))
 NAMES = [*MODELS]
@@ -82,6 +85,8 @@ class Section:
         100 for rates, 1 for numbers.
     share : float
         Of the samples: less than 1 if they take long.
+    least : float
+        The rate of *rated* samples that a maximum must not be far below: else nothing is found.
     """
 
     title: str
@@ -95,6 +100,7 @@ class Section:
     too_high: str = ""
     unit: float = 100
     share: float = 1
+    least: float = 0
 
     @property
     def heading(self) -> str:
@@ -431,19 +437,74 @@ def check_groups(sample: Sample) -> Outcomes:
     """Compare groups of users drawn by lot, in one model's scores and in a difference of two."""
     scores = sample.everyone()[sample.users]
     columns = np.column_stack([scores[:, MODEL], scores[:, PAIR[0]] - scores[:, PAIR[1]]])
+    bounded = columns * [1, np.nan]
     for count in (3, 10):
         groups = sample.random.integers(0, count, sample.size)
         p = test_groups_by_welch(columns[:, 0], groups, count)
         yield f"{count} groups: Welch, Holm {BEFORE}", (p <= ALPHA).any()
-        found = compare_groups(columns, groups, count, draws=DRAWS, seed=sample.number)
-        for what, p in zip(("", " of a difference"), found.p_corrected.T, strict=True):
-            yield f"{count} groups: permuted labels{what}", (p <= ALPHA).any()
-    groups = sample.random.integers(0, 4, sample.size)
+        p = _compare_groups(sample, columns, groups, bounded)
+        for what, one in zip(("", " of a difference"), p.T, strict=True):
+            yield f"{count} groups: each with the others{what}", (one <= ALPHA).any()
+        p = _compare_groups(sample, columns, groups, bounded, pairwise=True)
+        yield f"{count} groups: all pairs", (p[:, 0] <= ALPHA).any()
+
+
+def _compare_groups(
+    sample: Sample, values: Floats, groups: Any, bounded: Any = np.nan, **options: Any
+) -> Floats:
+    """Return the corrected p-values."""
+    options |= {"draws": 199, "seed": sample.number}  # as often at most 5 % as with more
+    found = compare_groups(values, groups, int(groups.max()) + 1, scores=bounded, **options)
+    return found.p_corrected
+
+
+def check_small_groups(sample: Sample) -> Outcomes:
+    """Compare a few users who vary more or less, and all others, of the same mean."""
     everyone = sample.everyone()
-    apart = columns[:, [1]] - (everyone[:, PAIR[0]] - everyone[:, PAIR[1]]).mean()
-    apart *= 4.0 ** (1 - groups[:, None])  # all means are 0
-    found = compare_groups(apart, groups, 4, draws=DRAWS, seed=sample.number)
-    yield "4 groups that vary differently: permuted labels", (found.p_corrected <= ALPHA).any()
+    scores, mean = everyone[sample.users][:, [MODEL]], everyone[:, MODEL].mean()
+    swapped = sample.random.permuted(everyone[sample.users][:, PAIR], axis=1)
+    apart = swapped[:, [0]] - swapped[:, [1]]  # its mean is 0, and ties stay ties
+    for count in (10, 20, 50):
+        groups = (np.arange(sample.size) >= count).astype(int)
+        is_small = groups[:, None] == 0
+        hits = np.where(is_small, sample.random.random(scores.shape) < mean, scores)
+        narrow = np.where(is_small, mean + (scores - mean) / 3, scores)
+        wide = np.where(is_small, 3 * apart, apart)
+        for row, values, bounded in (
+            ("with scores of 0 or 1", hits, hits),
+            ("who vary a third", narrow, narrow),
+            ("whose differences vary three times as much", wide, np.nan),
+        ):
+            p = _compare_groups(sample, values, groups, bounded)
+            yield f"{count} users {row}", (p <= ALPHA).any()
+    groups = np.minimum(np.arange(sample.size) // 20, 3)
+    hits = np.where(groups[:, None] < 3, sample.random.random(scores.shape) < mean, scores)
+    for row, pairwise in (("each with the others", False), ("all pairs", True)):
+        p = _compare_groups(sample, hits, groups, hits, pairwise=pairwise)
+        yield f"3 times 20 users with scores of 0 or 1: {row}", (p <= ALPHA).any()
+
+
+def check_group_power(sample: Sample) -> Outcomes:
+    """Compare a few users whose scores are higher by what Student's t finds in 80 %."""
+    everyone = sample.everyone()[:, [MODEL]]
+    scores, deviation = everyone[sample.users], float(everyone.std())
+    for count in (20, 50):
+        groups = (np.arange(sample.size) >= count).astype(int)
+        error = deviation * np.sqrt(1 / count + 1 / (sample.size - count))
+        shifted = scores + np.where(groups[:, None] == 0, DETECTABLE * error, 0.0)
+        p = stats.ttest_ind(shifted[:count, 0], shifted[count:, 0]).pvalue
+        yield f"{count} users: Student's t {BEFORE}", p <= ALPHA
+        p = _compare_groups(sample, shifted, groups)
+        yield f"{count} users: permuted users and intervals", (p <= ALPHA).any()
+
+
+def check_group_intervals(sample: Sample) -> Outcomes:
+    """Check all intervals of the means of groups drawn by lot."""
+    scores, mean = sample.everyone()[:, MODEL], sample.everyone()[:, MODEL].mean()
+    for count in (2, 5, 20):
+        groups = np.arange(sample.size) % count
+        table = describe_groups(scores[sample.users], groups, count, 1 - ALPHA, bounded=True)
+        yield f"{count} groups", (table["low"].le(mean) & table["high"].ge(mean)).all()
 
 
 def check_runs(sample: Sample) -> Outcomes:
@@ -705,6 +766,32 @@ SECTIONS = [
         ALPHA,
         scores=(RATED, CATALOGUE, HIT),
         sizes=MANY_USERS,
+        holds=EVERYWHERE,
+        share=0.5,
+        least=0.03,
+    ),
+    Section(
+        "A few users are found to differ from the others, but only vary more or less",
+        check_small_groups,
+        0.06,
+        scores=(RATED, CATALOGUE, HIT),
+        sizes=(200, 1000),
+        holds=EVERYWHERE,
+        share=0.5,
+    ),
+    Section(
+        "A few users who differ from the others by what Student's t finds in 80 % are found",
+        check_group_power,
+        0.6,
+        sizes=(200, 1000),
+        share=0.5,
+    ),
+    Section(
+        "All intervals of the means of groups contain the truth",
+        check_group_intervals,
+        1 - ALPHA,
+        scores=(RATED, CATALOGUE, HIT),
+        sizes=(200, 1000),
         holds=EVERYWHERE,
         share=0.5,
     ),

@@ -356,8 +356,8 @@ class Comparison(Renderable):
         its interval difference_low and difference_high, d_z, pooled_difference; p, and
         p_corrected for the number of segments and models; difference_from_others, the difference
         minus the same difference over the users of all other segments, and p_interaction, its p
-        from permutations of the users' segments, corrected for the number of segments and models
-        (max-T), NaN for segments of fewer than ten users; opposite_to_all and
+        by the two tests of `Report.by`, corrected for the number of segments and models together,
+        NaN for segments of fewer than ten users; opposite_to_all and
         pooled_opposite_to_all, whether the difference has the opposite sign of the difference over
         all users in segments. Print and notebooks show the main ones.
 

@@ -567,8 +567,8 @@ def make_segments(comparison: Comparison) -> pd.DataFrame:
 
     The comparison's test is applied to each segment, corrected for the number of segments and
     models. Max-T needs tests over the same users, and segments have different ones: Holm's method
-    replaces it. Whether a difference depends on the segment is tested by permuted segments of the
-    users, with max-T for all segments and models.
+    replaces it. Whether a difference depends on the segment is tested as in `compare_groups`, for
+    all segments and models together.
 
     Raises
     ------

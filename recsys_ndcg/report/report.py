@@ -25,7 +25,7 @@ from recsys_ndcg.rendering import Document, Renderable
 from recsys_ndcg.report import saving
 from recsys_ndcg.report.document import build_report_document, find_remarks, find_warnings
 from recsys_ndcg.report.explanation import explain_user
-from recsys_ndcg.report.gaps import GapOptions, build_gaps, find_known_groups
+from recsys_ndcg.report.gaps import build_gaps, find_known_groups
 from recsys_ndcg.report.label_weights import Sensitivity, split_by_items, vary_gamma
 from recsys_ndcg.report.rarefaction import compute_rarefaction
 from recsys_ndcg.report.segments import Segments, UnknownKeyError
@@ -724,8 +724,9 @@ class Report(Renderable, Mapping[str, float]):
             groups), mean_low, mean_high, largest_gap, largest_low, largest_high, by_chance (the
             mean gap of random groups of these sizes), lowest, highest (the groups), and
             p_corrected of the largest gap. ``"pairs"``: group, other, gap (mean minus mean), low,
-            high, p_corrected. ``"groups"``: group, users, mean, low, high. NaN if a group has no
-            score, or no group has two users.
+            high, p_corrected; NaN if a group has no score, or no group has two users.
+            ``"groups"``: group, users, mean, low, high, and remark: why there is no interval, such
+            as fewer than ten users with a score.
 
         Raises
         ------
@@ -734,35 +735,40 @@ class Report(Renderable, Mapping[str, float]):
 
         Notes
         -----
-        The test of pairs is single-step max-T: the largest absolute Welch's t of all pairs, over
-        random permutations of the users (Westfall & Young 1993). It is exact if no group differs. A
-        variance below the variance of all groups is moderated towards it (Smyth 2004), as if the
-        group had ten more users. The intervals of the mean and the largest gap are what the
-        intervals of the pairs allow. The intervals of groups are Student's t for independent
-        groups (Šidák 1967), cut off at 0 and 1 for metrics in [0, 1].
+        Pairs have the test of `by`: a gap is found if it passes the test by permutations of the
+        users, with the largest T of all pairs (Westfall & Young 1993), and the intervals of both
+        means do not allow 0, either (Zou & Donner 2008; Šidák's correction). The first is exact if
+        no group differs, the second holds if groups vary differently. An interval of a gap contains
+        those of both tests. The intervals of the mean and the largest gap are what the intervals of
+        the pairs allow.
+
+        The intervals of groups are those of `summary`, for independent groups (Šidák 1967). For
+        metrics in [0, 1], each is as if there were five more users with the same mean and scores of
+        0 or 1: few users do not show how skewed scores are. For other metrics, they are too short
+        if few users have very skewed scores.
 
         References
         ----------
-        Westfall & Young (1993), Resampling-Based Multiple Testing, Wiley; Smyth (2004),
-        doi:10.2202/1544-6115.1027; Šidák (1967), doi:10.1080/01621459.1967.10482935
+        Westfall & Young (1993), Resampling-Based Multiple Testing, Wiley; Zou & Donner (2008),
+        doi:10.1002/sim.3095; Šidák (1967), doi:10.1080/01621459.1967.10482935
 
         Examples
         --------
         >>> import recsys_ndcg as rn
-        >>> rows = {n: [(4, 5), (3, 2)] if n % 6 else [(4, 1), (3, 2)] for n in range(60)}
+        >>> rows = {n: [(4, 5), (3, 2)] if n % 6 else [(4, 1), (3, 2)] for n in range(600)}
         >>> table = rn.evaluate(rows).gaps({n: "abc"[n % 3] for n in rows}, draws=99)
         >>> gap = table.loc["ndcg@10", ["mean_gap", "mean_low", "mean_high"]]
         >>> gap.astype(float).round(3).tolist()
-        [0.068, 0.031, 0.113]
+        [0.068, 0.049, 0.088]
         >>> table.loc["ndcg@10", ["lowest", "highest"]].tolist(), table["p_corrected"].tolist()
         (['a', 'b'], [0.01])
         """
         known = find_known_groups(self.audit_data.lists) if groups is None else groups
-        options = GapOptions(level, draws, seed)
         segment_of_user = assign_segments(
             known, self.scores, tables=[data], train=train, columns=columns
         )
-        return build_gaps(self.scores, segment_of_user, metric, of, options, progress=progress)
+        options: Any = {"level": level, "draws": draws, "seed": seed, "progress": progress}
+        return build_gaps(self.scores, segment_of_user, metric, of, **options)
 
     def by_items(self, strata: Any = "popularity", *, train: Any = None) -> pd.DataFrame:
         r"""Split the scores into exact parts by stratum of items, such as popular and rare ones.

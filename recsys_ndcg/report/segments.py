@@ -86,8 +86,9 @@ def _write_lead(segments: Segments) -> str:
     )
     return (
         f"Each segment against all others together: the difference of the mean scores"
-        f"{minus_chance.format(shown)}, and its p-value from {segments.draws:,} permutations of "
-        "the users' segments, corrected for the number of segments (max-T)."
+        f"{minus_chance.format(shown)}, and its p-value, the larger one of {segments.draws:,} "
+        "permutations of the users' segments (max-T) and of the intervals of both means, corrected "
+        "for the number of segments."
     )
 
 
@@ -175,17 +176,18 @@ def _find_directions(segments: Segments, metric: str) -> Floats:
     ratio = divide(top[is_counted].sum(), bottom[is_counted].sum())
     rest = np.where(is_counted, top - ratio * bottom, np.nan)
     values = np.column_stack([scores.per_user[:, column], rest])
-    tests = _compare(segments, values)
+    is_bounded = [segments.whole.bounded[metric], False]
+    tests = _compare(segments, values, np.where(is_bounded, values, np.nan))
     return np.where(tests.p_corrected <= _ALPHA, np.sign(tests.difference), 0.0)
 
 
 def _compare(
-    segments: Segments, values: Floats, show: Callable[[float], None] | None = None
+    segments: Segments, values: Floats, scores: Floats, show: Callable[[float], None] | None = None
 ) -> GroupResults:
     """Test the segments with as many threads as the report may use."""
     groups = segments.codes, len(segments.labels)
     with limit_threads(segments.whole.audit_data.n_jobs):
-        return compare_groups(values, *groups, min_users=_MIN_USERS, show=show)
+        return compare_groups(values, *groups, scores=scores, min_users=_MIN_USERS, show=show)
 
 
 def _describe(segments: Segments, row: int | np.intp) -> str:
@@ -303,17 +305,19 @@ class Segments(ReadOnlyArrays, Renderable, Mapping[Any, "Report"]):
         """The summary of each segment and its comparison with the others, by metric.
 
         The columns of `Report.summary`, and: difference, the mean of the segment minus the mean
-        of all users in other segments; its p from permutations of the users' segments, NaN if the
-        segment has fewer than ten scores; and p_corrected, for the number of segments (max-T).
-        Differences and p are of each user's score minus chance, the mean score in random order, if
-        every user with a score has a chance level, else of the score: chance may differ between
-        segments, for example if one has shorter lists. There are 9,999 permutations for up to
-        10,000 users, and at least 999 (`draws`).
+        of all users in other segments; its p, NaN if the segment or the others have fewer than ten
+        scores; and p_corrected, for the number of segments. A difference has to pass two tests, and
+        p is the larger one of theirs: the first is exact if segments are alike, and comes from
+        permutations of the users' segments (9,999 for up to 10,000 users, and at least 999:
+        `draws`; max-T); the second is for segments whose scores vary more or less, and comes from
+        the intervals of both means. Differences and p are of each user's score minus chance, the
+        mean score in random order, if every user with a score has a chance level, else of the
+        score: chance may differ between segments, for example if one has shorter lists.
 
         References
         ----------
-        Westfall & Young (1993), Resampling-Based Multiple Testing, Wiley; Phipson & Smyth (2010),
-        doi:10.2202/1544-6115.1585
+        Westfall & Young (1993), Resampling-Based Multiple Testing, Wiley; Zou & Donner (2008),
+        doi:10.1002/sim.3095
         """
         return self._summary.copy()
 
@@ -356,8 +360,9 @@ class Segments(ReadOnlyArrays, Renderable, Mapping[Any, "Report"]):
         scores = self.whole.audit_data.scores_with_orders
         minus_chance = subtract_scores(scores.per_user, scores.roles["chance"])
         values = np.where(self._is_minus_chance, minus_chance, scores.per_user)
+        bounded = np.where(self.whole.bounded.to_numpy(), scores.per_user, np.nan)
         with progress_bar(enabled=True) as show:
-            return _compare(self, values, partial(show, "Permuting segments"))
+            return _compare(self, values, bounded, partial(show, "Permuting segments"))
 
     @property
     def remarks(self) -> list[str]:

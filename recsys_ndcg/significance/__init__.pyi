@@ -7,7 +7,6 @@ from recsys_ndcg.significance.intervals import adjusted_interval as adjusted_int
 from recsys_ndcg.significance.intervals import bootstrap_intervals as bootstrap_intervals
 from recsys_ndcg.significance.intervals import clip_ends as clip_ends
 from recsys_ndcg.significance.intervals import count_needed_users as count_needed_users
-from recsys_ndcg.significance.intervals import find_t_quantile as find_t_quantile
 from recsys_ndcg.significance.intervals import is_of_few as is_of_few
 from recsys_ndcg.significance.intervals import mean_interval as mean_interval
 from recsys_ndcg.significance.moments import Moments as Moments

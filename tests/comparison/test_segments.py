@@ -15,7 +15,7 @@ import recsys_ndcg as rn
 from recsys_ndcg.significance import compare_groups
 from tests.comparison.models import Rows, models, ratings
 from tests.errors import assert_rejected
-from tests.significance.textbook import holm, mean_apart
+from tests.significance.textbook import holm, list_contrasts, mean_apart
 
 
 def test_each_segment_is_the_comparison_of_its_users() -> None:
@@ -56,8 +56,9 @@ def test_interactions_are_differences_of_differences() -> None:
         expected = compare_groups(apart, codes, 3, one_family=True)
         for model, column in (("fair", 0), ("poor", 1)):
             rows = table.droplevel("metric").xs(model, level="model")
+            sides = list_contrasts(3, pairwise=False)
             for code, by_hand in enumerate(rows["difference_from_others"]):
-                hand = mean_apart(apart[:, column].tolist(), codes, code)
+                hand = mean_apart(apart[:, column].tolist(), codes, sides[code])
                 assert by_hand == pytest.approx(hand, abs=1e-12)
             assert rows["p_interaction"].tolist() == expected.p_corrected[:, column].tolist()
         baseline = table.xs("good", level="model")

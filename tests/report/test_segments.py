@@ -19,7 +19,7 @@ import recsys_ndcg as rn
 from recsys_ndcg.significance import compare_groups
 from tests.errors import assert_rejected, rejects
 from tests.profiles import examples
-from tests.significance.textbook import mean_apart
+from tests.significance.textbook import list_contrasts, mean_apart
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 USERS = ["ann", "bob", "cy", "dee"]
@@ -364,9 +364,12 @@ def test_differences_are_of_scores_minus_chance(drawn: list[tuple[int, list[int]
         if metric in segments.metrics_minus_chance:
             score = score - [report.take([user]).summary["chance"][metric] for user in rows]
         score = np.where(np.abs(score) < 1e-12, 0.0, score)
-        results = compare_groups(score[:, None], codes, len(segments), draws=segments.draws)
+        bounded = report.per_user[[metric]].to_numpy() if metric != "rmse" else np.nan
+        how: dict[str, Any] = {"scores": bounded, "draws": segments.draws}
+        results = compare_groups(score[:, None], codes, len(segments), **how)
+        sides = list_contrasts(len(segments), pairwise=False)
         for code, row in enumerate(_of(segments.summary, metric).values()):
-            difference = mean_apart(score.tolist(), codes, code)
+            difference = mean_apart(score.tolist(), codes, sides[code])
             assert row["difference"] == pytest.approx(difference, abs=1e-12, nan_ok=True)
             assert row["p"] == pytest.approx(results.p[code, 0], nan_ok=True)
             assert row["p_corrected"] == pytest.approx(results.p_corrected[code, 0], nan_ok=True)
@@ -568,8 +571,8 @@ def test_the_text_has_all_users_and_every_segment() -> None:
     assert [line.split()[:3] for line in lines[2:5]] == [
         ["ndcg@3", "(all)", "24"], ["ndcg@3", "bad", "11"], ["ndcg@3", "good", "11"],
     ]  # fmt: skip
-    difference = segments.summary["difference"]["bad", "ndcg@3"]
-    assert lines[3].split()[-2:] == [f"{difference:+.4f}", "0.0001"]
+    difference, p = segments.summary.loc[("bad", "ndcg@3"), ["difference", "p_corrected"]]
+    assert lines[3].split()[-2:] == [f"{difference:+.4f}", f"{p:.4f}"]
     assert lines[8].startswith("adjusted: ")
     assert lines[9] == "- 2 of 24 users are in no segment: only the row (all) includes them."
     assert lines[-2].startswith("ndcg@3|defaults:")

@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations, permutations, product
+from statistics import NormalDist, stdev
+
+from scipy import stats
 
 Numbers = list[float]
 Table = list[Numbers]
@@ -119,74 +122,121 @@ BY_NAME: dict[str, Callable[[Numbers], Numbers]] = {
 }  # fmt: skip
 
 
-def mean_apart(values: Numbers, codes: Sequence[int], group: int) -> float:
-    """Return the mean of a group's scores minus the mean of the other groups' scores."""
-    pairs = [pair for pair in zip(values, codes, strict=True) if not math.isnan(pair[0])]
-    own = [value for value, code in pairs if code == group]
-    others = [value for value, code in pairs if code not in (group, -1)]
-    if not own or not others:
+def list_contrasts(n_groups: int, *, pairwise: bool) -> list[tuple[set[int], set[int]]]:
+    """Return both sides of each comparison: two groups, or a group and all others."""
+    groups = range(n_groups)
+    if pairwise:
+        return [({one}, {other}) for one, other in combinations(groups, 2)]
+    return [({one}, {other for other in groups if other != one}) for one in groups]
+
+
+def mean_apart(values: Numbers, codes: Sequence[int], sides: tuple[set[int], set[int]]) -> float:
+    """Return the mean of the scores on one side minus the mean on the other."""
+    one, other = _split(values, codes, sides)
+    if not one or not other:
         return math.nan
-    return math.fsum(own) / len(own) - math.fsum(others) / len(others)
+    return math.fsum(one) / len(one) - math.fsum(other) / len(other)
 
 
 def label_permutations(
-    table: Table, codes: Sequence[int], n_groups: int, *, one_family: bool
+    table: Table, codes: Sequence[int], n_groups: int, *, one_family: bool, pairwise: bool
 ) -> tuple[Table, Table]:
-    """Return p and the corrected p by group and column, over all orders of the users.
+    """Return p and the corrected p by contrast and column, over all orders of the users.
 
     In each column, users with a score get the sorted labels of these users in the drawn order.
+    Each p is at least that of the intervals of both means.
     """
     kept = [(row, code) for row, code in zip(table, codes, strict=True) if code >= 0]
     rows, labels = [row for row, _ in kept], [code for _, code in kept]
-    columns = range(len(table[0]))
+    columns, contrasts = range(len(table[0])), list_contrasts(n_groups, pairwise=pairwise)
+    scored = [
+        [user for user, row in enumerate(rows) if not math.isnan(row[one])] for one in columns
+    ]
+    of_column = [
+        ([rows[user][one] for user in users], [labels[user] for user in users])
+        for one, users in zip(columns, scored, strict=True)
+    ]
 
     def statistics(order: Sequence[int]) -> Table:
         found = []
-        for column in columns:
-            scored = [user for user in order if not math.isnan(rows[user][column])]
-            values = [rows[user][column] for user in scored]
-            own = sorted(labels[user] for user in scored)
-            found.append([_standardised(values, own, group) for group in range(n_groups)])
+        for column, users in zip(columns, scored, strict=True):
+            values = [rows[user][column] for user in order if user in users]
+            own = sorted(labels[user] for user in users)
+            found.append([_standardised(values, own, sides) for sides in contrasts])
         return found
 
     observed = statistics(sorted(range(len(rows)), key=labels.__getitem__))
     drawn = [statistics(order) for order in permutations(range(len(rows)))]
-    own = [
-        [
-            _share([one[column][group] for one in drawn], observed[column][group])
-            for column in columns
-        ]
-        for group in range(n_groups)
+    n_tests = [
+        min(sum(not math.isnan(t) for t in one), math.comb(len({*own}), 2))
+        for one, (_, own) in zip(observed, of_column, strict=True)
     ]
-    family = {column: list(columns) if one_family else [column] for column in columns}
-    largest = {
-        column: [max(_known(value for one in some for value in draw[one])) for draw in drawn]
-        for column, some in family.items()
-    }
-    corrected = [
-        [_share(largest[column], observed[column][group]) for column in columns]
-        for group in range(n_groups)
-    ]
-    return own, corrected
+    p, corrected = [], []
+    for place, sides in enumerate(contrasts):
+        own, together = [], []
+        for column in columns:
+            family = [*columns] if one_family else [column]
+            t, tests = observed[column][place], sum(n_tests[one] for one in family)
+            largest = [
+                max(_known(value for one in family for value in draw[one])) for draw in drawn
+            ]
+            by_intervals = (interval_p(*of_column[column], sides, n) for n in (1, max(tests, 1)))
+            shares = _share([draw[column][place] for draw in drawn], t), _share(largest, t)
+            first, second = map(max, shares, by_intervals)
+            own.append(first)
+            together.append(second)
+        p.append(own)
+        corrected.append(together)
+    return p, corrected
 
 
-def _standardised(values: Numbers, codes: Sequence[int], group: int) -> float:
-    apart, n = mean_apart(values, codes, group), len(values)
-    if math.isnan(apart):
+def interval_p(
+    values: Numbers, codes: Sequence[int], sides: tuple[set[int], set[int]], n_tests: int = 1
+) -> float:
+    """Return p of the interval that two means' t intervals imply: MOVER, and Šidák's correction."""
+    level = 0.95 ** (1 / n_tests)
+    squares = 0.0
+    for side in _split(values, codes, sides):
+        deviation = stdev(side) if len(side) > 1 else 0.0
+        if deviation > EQUAL:
+            reach = float(stats.t.ppf((1 + level) / 2, len(side) - 1))
+            squares += reach * reach * deviation**2 / len(side)
+    apart = abs(mean_apart(values, codes, sides))
+    if not apart > EQUAL:
+        return 1.0
+    size = apart / math.sqrt(squares) if squares else math.inf
+    normal = NormalDist()
+    size *= normal.inv_cdf((1 + level) / 2)
+    return 1 - (1 - 2 * normal.cdf(-size)) ** n_tests
+
+
+def _split(
+    values: Numbers, codes: Sequence[int], sides: tuple[set[int], set[int]]
+) -> list[Numbers]:
+    pairs = [pair for pair in zip(values, codes, strict=True) if not math.isnan(pair[0])]
+    return [[value for value, code in pairs if code in side] for side in sides]
+
+
+def _standardised(values: Numbers, codes: Sequence[int], sides: tuple[set[int], set[int]]) -> float:
+    """Return |t| with variances as of ten more users of the groups' variance, but no smaller."""
+    apart, groups = mean_apart(values, codes, sides), {*codes}
+    freedom = len(values) - len(groups)
+    if math.isnan(apart) or freedom < 1:
         return math.nan
-    whole = _squared_deviations(values) / (n - 1)
-    if math.sqrt(whole) <= EQUAL * max(map(abs, values)):
-        return 0.0
-    sides = (
-        [one for one, code in zip(values, codes, strict=True) if (code == group) == side]
-        for side in (True, False)
-    )
-    return abs(apart) / math.sqrt(
-        sum(
-            (_squared_deviations(side) + 40 * whole) / (len(side) + 39) / len(side)
-            for side in sides
+    within = math.fsum(
+        _squared_deviations(
+            [value for value, code in zip(values, codes, strict=True) if code == one]
         )
+        for one in groups
     )
+    variance = 0.0
+    for side in _split(values, codes, sides):
+        squares, n = _squared_deviations(side), len(side)
+        own, moderated = squares / max(n - 1, 1), (10 * within / freedom + squares) / (9 + n)
+        variance += max(own, moderated) / n
+    if abs(apart) < 1e-12:
+        return 0.0
+    return abs(apart) / math.sqrt(variance) if variance > EQUAL**2 else math.inf
 
 
 def _squared_deviations(values: Numbers) -> float:
