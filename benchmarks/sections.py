@@ -784,6 +784,7 @@ SECTIONS = [
         check_group_power,
         0.6,
         sizes=(200, 1000),
+        holds=EVERYWHERE,
         share=0.5,
     ),
     Section(

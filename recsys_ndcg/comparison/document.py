@@ -622,8 +622,8 @@ def _find_interactions(rows: pd.DataFrame, metric: str, baseline: str) -> Iterat
             for row in segments.to_dict("records")
         ]
         yield (
-            f"The difference of {model} from {baseline} in {metric} depends on the segment "
-            f"(permuted labels, max-T): {', '.join(list_first(parts, _MAX_LINES))}."
+            f"The difference of {model} from {baseline} in {metric} depends on the segment: "
+            f"{', '.join(list_first(parts, _MAX_LINES))}."
         )
 
 

@@ -67,7 +67,7 @@ def _format_table(segments: Segments) -> pd.DataFrame:
     rows["difference"] = rows["difference"].map(format_signed)
     rows["p_corrected"] = rows["p_corrected"].map(format_p_value)
     minus_chance = " (minus chance)" if segments.metrics_minus_chance else ""
-    headings = {"difference": f"vs others{minus_chance}", "p_corrected": "p (max-T)"}
+    headings = {"difference": f"vs others{minus_chance}", "p_corrected": "corrected p"}
     rows = rows[[*_COLUMNS, *headings]].rename(columns=headings)
     return format_cells(rows.iloc[order].set_index("metric"))
 
@@ -133,7 +133,7 @@ def _remark_on_difference(segments: Segments, metric: str, table: pd.DataFrame) 
             f"In {metric}{' minus chance' if metric in segments.metrics_minus_chance else ''}, "
             f"{len(differences)} of {len(table)} segments "
             f"{'differs' if len(differences) == 1 else 'differ'} from the others together "
-            "(permuted labels, max-T over the segments): "
+            "(corrected for the number of segments): "
             f"{', '.join(list_first(differences, _MAX_NAMED))}."
         )
 

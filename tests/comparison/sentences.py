@@ -1107,7 +1107,7 @@ def _(found: Any, metric: str, number_1: str, low: str, number_2: str, high: str
 @claim(
     "segments",
     *(f"In {{metric}}{less}, {{n}} of {{n_all}} segments {{words}} from the others together "
-      "(permuted labels, max-T over the segments): {text}."
+      "(corrected for the number of segments): {text}."
       for less in ("", " minus chance")),
 )  # fmt: skip
 def _(found: Any, metric: str, n: str, n_all: str, words: str, text: str) -> bool:

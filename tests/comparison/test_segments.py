@@ -80,7 +80,7 @@ def test_a_remark_says_that_a_difference_depends_on_the_segment() -> None:
     few, p = rows.loc["few", ["difference_from_others", "p_interaction"]]
     (line,) = [one for one in found.remarks if "depends on" in one]
     assert line.startswith(
-        "The difference of two from one in ndcg@3 depends on the segment (permuted labels, max-T): "
+        "The difference of two from one in ndcg@3 depends on the segment: "
         f"in few it is {few:.4f} higher than elsewhere (corrected p = {p:.2g}), in many it is "
         f"{few:.4f} lower than elsewhere"
     )

@@ -427,10 +427,13 @@ def test_remarks_name_the_segments_that_differ_and_the_small_ones() -> None:
     report = _two_kinds()
     segments = report.by({user: user[0] for user in report.users})
     difference = segments.summary["difference"]["good", "ndcg@3"]
-    intro = "minus chance, 2 of 2 segments differ from the others together (permuted labels, max-T"
+    intro = (
+        "minus chance, 2 of 2 segments differ from the others together (corrected for the number "
+        "of segments)"
+    )
     assert segments.remarks == [
-        f"In ndcg@3 {intro} over the segments): bad (-{difference:.4f}), good (+{difference:.4f}).",
-        f"In rr {intro} over the segments): bad (-0.5000), good (+0.5000).",
+        f"In ndcg@3 {intro}: bad (-{difference:.4f}), good (+{difference:.4f}).",
+        f"In rr {intro}: bad (-0.5000), good (+0.5000).",
     ]
     kinds = {user: user[0] if user[1] < 8 else "rest" for user in report.users}
     by_kind = report.by(kinds)
@@ -567,7 +570,7 @@ def test_the_text_has_all_users_and_every_segment() -> None:
     lines = str(segments).splitlines()
     assert lines[0] == "2 segments, 24 users"
     assert lines[1].split()[1:4] == ["segment", "users", "mean"]
-    assert lines[1].endswith("vs others (minus chance) p (max-T)")
+    assert lines[1].endswith("vs others (minus chance) corrected p")
     assert [line.split()[:3] for line in lines[2:5]] == [
         ["ndcg@3", "(all)", "24"], ["ndcg@3", "bad", "11"], ["ndcg@3", "good", "11"],
     ]  # fmt: skip
