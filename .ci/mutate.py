@@ -273,7 +273,7 @@ def main() -> None:
     """Run the mutants of some packages or files."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument(
-        "names", nargs="*", default=PACKAGES, help="packages or files: metrics, metrics/ap.py"
+        "names", nargs="*", default=PACKAGES, help="packages or files: metrics, metrics/hits.py"
     )
     parser.add_argument("--every", type=int, default=1, help="run only every n-th mutant")
     given = parser.parse_args()

@@ -171,7 +171,7 @@ def repeated_classes() -> list[str]:
 def short_files(shortest: int = 100) -> list[str]:
     """Return short files that only one file imports, in the same folder.
 
-    Metrics, and readers of a kind of file, are left out: each has its own file.
+    Metrics, and readers of a kind of file, are left out: each may have its own file.
     """
     stubs = read_stubs()
     users = defaultdict(set)

@@ -71,10 +71,8 @@ class Propensity:
         assert history is not None, "made from training rows"  # noqa: S101
         aligned, code = self.train.align(items)
         assert aligned.history is not None, "as above"  # noqa: S101
-        owner, n_items = (
-            np.repeat(np.arange(len(history.offsets) - 1), np.diff(history.offsets)),
-            len(aligned.items),
-        )
+        owner = np.repeat(np.arange(len(history.offsets) - 1), np.diff(history.offsets))
+        n_items = len(aligned.items)
         keys = owner * n_items + aligned.history.items
         found: Flags = np.isin(place * n_items + code[item], keys)
         return found

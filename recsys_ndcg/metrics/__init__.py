@@ -1,4 +1,4 @@
-"""The metrics, one per file; every file in this folder is imported, and registers its metric."""
+"""The metrics, a file for each family; all files here are imported, and register their metrics."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 from recsys_ndcg.metrics.coverage import Coverage as Coverage
+from recsys_ndcg.metrics.coverage import Judged as Judged
 from recsys_ndcg.metrics.distances import find_distance_warning as find_distance_warning
-from recsys_ndcg.metrics.judged import Judged as Judged
 from recsys_ndcg.metrics.metric import Metric as Metric
 from recsys_ndcg.metrics.metric import SavedMetric as SavedMetric
 from recsys_ndcg.metrics.metric import check_k as check_k

@@ -188,8 +188,7 @@ class Diversity(OfColumn):
     def _count(self, ranking: Ranking) -> Floats:
         """Return the number of items that each list shows."""
         if isinstance(ranking.lists, CandidateLists):
-            n_items = ranking.n_items
-            return (n_items if self.k is None else np.minimum(n_items, self.k)).astype(np.float64)
+            return ranking.count_shown(self.k).astype(np.float64)
         return self._get_shown(ranking, self.k).count
 
     def _get_shown(self, ranking: Ranking, k: int | None) -> ShownItems:

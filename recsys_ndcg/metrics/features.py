@@ -15,12 +15,9 @@ from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.metrics.metric import Metric, get_background
 
 _KINDS = {
-    "number": "numbers",
-    "category": "categories",
-    "set": "sets",
-    "vector": "vectors",
+    "number": "numbers", "category": "categories", "set": "sets", "vector": "vectors",
     "columns": "several columns",
-}
+}  # fmt: skip
 RECOMMENDED = "recommended items have no entry"
 _N_SHOWN = 3  # rows in a message
 
@@ -46,7 +43,7 @@ class OfColumn(Metric):
         """Return the column."""
         return get_background(lists).get_feature(self.column)
 
-    def background_objection(self, known: Background, convention: Convention) -> str:  # noqa: ARG002
+    def background_objection(self, known: Background, convention: Convention) -> str:
         """Return an objection if the column does not exist, or is of another kind."""
         try:
             feature = known.get_feature(self.column)

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from recsys_ndcg.arrays import Floats, Positions, compute_offsets
+from recsys_ndcg.arrays import Floats, Positions
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.lists import GroupedLists
-from recsys_ndcg.metrics.distances import find_distances
 from recsys_ndcg.metrics.features import OfColumn
 from recsys_ndcg.metrics.metric import get_background
 
@@ -70,34 +69,3 @@ def find_missing_history(metric: OfColumn, lists: GroupedLists, convention: Conv
     user, item = lists.history
     what = "training rows have items without an entry"
     return metric.find_missing(lists, convention, what, item, user)
-
-
-def measure_distances(
-    lists: GroupedLists, column: str, convention: Convention
-) -> tuple[Floats, Floats]:
-    """Return the mean distance of each row's item from its user's training items.
-
-    It is NaN if the user has none, or if an item without features is left out. Also return the
-    number of each user's training items that count.
-
-    Parameters
-    ----------
-    lists : GroupedLists
-        The lists, with what is known besides them.
-    column : str
-        The column of the features; "" for all columns.
-    convention : Convention
-        Its `distance`, `missing_feature` and `popularity_of` are read.
-    """
-    known, (owner, others) = get_background(lists), list_history(lists, convention)
-    user, item = lists.user_of_row, np.asarray(lists.item_codes).astype(np.int64)
-    counted = np.ones(len(known.items), dtype=bool)
-    if convention.missing_feature == "drop" and convention.distance != "cooccurrence":
-        counted = np.asarray(known.get_feature(column).is_known)
-    owner, others = owner[counted[others]], others[counted[others]]
-    counts = np.bincount(owner, minlength=len(lists))
-    distances = find_distances(known, column, convention)
-    total = distances.sum_from(user, item, compute_offsets(counts), others)
-    is_defined = counted[item] & (counts[user] > 0)
-    mean = np.where(is_defined, total / np.maximum(counts[user], 1), np.nan)
-    return mean, counts.astype(np.float64)

@@ -15,7 +15,6 @@ from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.metrics.features import OfColumn
 from recsys_ndcg.metrics.metric import get_background
 from recsys_ndcg.metrics.over_lists import OverLists, describe_items
-from recsys_ndcg.metrics.tail import find_tail
 from recsys_ndcg.ranking import Exposures, ItemTotals, Ranking
 
 Pairs = tuple[Positions, Positions]
@@ -51,7 +50,7 @@ class OverItemGroups(OverLists):
         """Return the group of every item, -1 for none, and the names of the groups."""
         raise NotImplementedError
 
-    def exposure_key(self, convention: Convention) -> Hashable:  # noqa: ARG002
+    def exposure_key(self, convention: Convention) -> Hashable:
         """Return a key of its own: the columns belong to the metric."""
         return "groups", self
 
@@ -101,20 +100,20 @@ class OverItemGroups(OverLists):
             },
         )
 
-    def describe_shown(self, ranking: Ranking, rows: Positions, share: Floats) -> Columns:  # noqa: ARG002
+    def describe_shown(self, ranking: Ranking, rows: Positions, share: Floats) -> Columns:
         """Return further columns of the rows that were shown."""
         return {}
 
-    def describe_more(self, ranking: Ranking) -> tuple[Pairs, Columns]:  # noqa: ARG002
+    def describe_more(self, ranking: Ranking) -> tuple[Pairs, Columns]:
         """Return user and item of further rows, which were not shown, and columns of them."""
         none = np.zeros(0, dtype=np.int64)
         return (none, none), {}
 
-    def describe_users(self, ranking: Ranking) -> Columns:  # noqa: ARG002 - some need it
+    def describe_users(self, ranking: Ranking) -> Columns:
         """Return columns of the users."""
         return {}
 
-    def describe_background(self, known: Background) -> Columns:  # noqa: ARG002 - some need it
+    def describe_background(self, known: Background) -> Columns:
         """Return further columns of the items."""
         return {}
 
@@ -130,7 +129,7 @@ class ByColumn(OverItemGroups, OfColumn):
     reads_catalogue: ClassVar[bool] = False
     reads_relevant: ClassVar[bool] = False
 
-    def assign_groups(self, known: Background, convention: Convention) -> tuple[Positions, Ids]:  # noqa: ARG002
+    def assign_groups(self, known: Background, convention: Convention) -> tuple[Positions, Ids]:
         """Return the category of every item, -1 for none, and the names of the categories."""
         feature = known.get_feature(self.column)
         codes = np.where(feature.is_known, feature.values, -1).astype(np.int64)
@@ -148,49 +147,7 @@ class ByColumn(OverItemGroups, OfColumn):
         return reason or self.find_missing(lists, convention, what, np.flatnonzero(counted))
 
 
-class ByPopularity(OverItemGroups):
-    """A number of all lists together, of the head and the tail of popularity, as in `Tail`."""
-
-    def assign_groups(self, known: Background, convention: Convention) -> tuple[Positions, Ids]:
-        """Return whether every item is in the head, 0, or the tail, 1; else -1."""
-        codes = np.where(known.in_train, 0, -1)
-        codes[find_tail(known, convention)] = 1
-        return codes, np.array(["head", "tail"], dtype=object)
-
-
 def sum_by_group(totals: ItemTotals, values: Floats) -> Floats:
     """Return the sum of a number of every item over each group; 0 for one without items."""
     codes = totals.by_item["group"].astype(np.int64)
     return np.bincount(codes, weights=values, minlength=2)[1:].astype(np.float64)
-
-
-def find_disparity(rates: Floats) -> float:
-    """Return the standard deviation of rates over their mean, ignoring NaN.
-
-    NaN for fewer than two rates, or if all are 0.
-
-    Examples
-    --------
-    >>> find_disparity(np.array([0.25, 0.75, np.nan]))
-    0.5
-    """
-    known = rates[~np.isnan(rates)]
-    mean = known.mean() if len(known) > 1 else 0.0
-    return float(known.std() / mean) if mean else np.nan
-
-
-def find_mean_difference(values: Floats) -> float:
-    """Return the mean absolute difference of all pairs of values, ignoring NaN.
-
-    NaN for fewer than two values.
-
-    Examples
-    --------
-    >>> find_mean_difference(np.array([0.0, 1.0, np.nan]))
-    1.0
-    """
-    known = np.sort(values[~np.isnan(values)])
-    n = len(known)
-    if n < 2:
-        return np.nan
-    return float((known * (2 * np.arange(n) - n + 1)).sum() / (n * (n - 1) / 2))

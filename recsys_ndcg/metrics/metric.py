@@ -18,18 +18,10 @@ from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.ranking import Ranking, weighted_sum
 
 #: The choices about rows and users, which every metric reads.
-ROWS_AND_USERS = frozenset(
-    {
-        "unlabelled",
-        "unlisted",
-        "impossible",
-        "duplicates",
-        "short_list",
-        "undefined",
-        "missing_user",
-        "mean_over",
-    }
-)
+ROWS_AND_USERS = frozenset({
+    "unlabelled", "unlisted", "impossible", "duplicates", "short_list", "undefined", "missing_user",
+    "mean_over",
+})  # fmt: skip
 #: These, and the choices about the order of a list.
 ORDER = ROWS_AND_USERS | {"ties", "tie_tolerance"}
 #: These, and the gain of an item.
@@ -166,7 +158,7 @@ class Metric:
         """The number of ranks that the metric reads; None for all."""
         return self.k
 
-    def compute_fingerprint(self, ranks: int) -> Floats | None:  # noqa: ARG002 - some need it
+    def compute_fingerprint(self, ranks: int) -> Floats | None:
         """Return numbers that differ between two metrics of the same name, if there are any."""
         return None
 
@@ -178,7 +170,7 @@ class Metric:
         """Return the number that the numerator is divided by."""
         raise NotImplementedError
 
-    def objection(self, convention: Convention, longest: int) -> str:  # noqa: ARG002 - some need it
+    def objection(self, convention: Convention, longest: int) -> str:
         """Return why the metric cannot be computed under a convention; "" if it can.
 
         Parameters
@@ -190,7 +182,7 @@ class Metric:
         """
         return ""
 
-    def find_needs(self, convention: Convention) -> frozenset[str]:  # noqa: ARG002
+    def find_needs(self, convention: Convention) -> frozenset[str]:
         """Return what it needs to know besides the lists, under a convention."""
         return self.needs
 
@@ -199,20 +191,16 @@ class Metric:
         """Return the arguments of `recsys_ndcg.evaluate` that it needs under the defaults."""
         return cls().find_needs(Convention()) - {"items"}
 
-    def background_objection(self, known: Background, convention: Convention) -> str:  # noqa: ARG002
+    def background_objection(self, known: Background, convention: Convention) -> str:
         """Return why what is known besides the lists does not suffice; "" if it does."""
         return ""
 
-    def list_objection(self, lists: GroupedLists, convention: Convention) -> str:  # noqa: ARG002
+    def list_objection(self, lists: GroupedLists, convention: Convention) -> str:
         """Return why some rows of the lists cannot be measured, with the first; "" if all can."""
         return ""
 
     def chance_objection(
-        self,
-        convention: Convention,  # noqa: ARG002 - some need it
-        known: Background | None,  # noqa: ARG002
-        *,
-        is_drawn: bool,  # noqa: ARG002
+        self, convention: Convention, known: Background | None, *, is_drawn: bool
     ) -> str:
         """Return why its score in random order is not known; "" if it is.
 

@@ -1,4 +1,4 @@
-"""Normalised discounted cumulative gain."""
+"""Cumulative gain, discounted (DCG) and normalised (NDCG)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,77 @@ MAX_PLACES = 10_000_000
 
 
 @register_metric
-class NDCG(Linear):
+class CG(Linear):
+    r"""Cumulative gain: the gains of the first k items, more is better.
+
+    .. math:: CG@k = \sum_{r \le k} g(r)
+
+    with g(r) the gain of the item at rank r.
+
+    Notes
+    -----
+    At least 0, without an upper bound, in units of the gain. Never undefined. The textbook sums
+    the grades themselves: that is ``gain="linear"``.
+
+    References
+    ----------
+    Järvelin & Kekäläinen (2002), doi:10.1145/582415.582418
+
+    Examples
+    --------
+    Two lists with the same items in another order score the same.
+
+    >>> import recsys_ndcg as rn
+    >>> lists = rn.RankedLists.from_tuples({"a": [(2, 5), (1, 2)], "b": [(2, 2), (1, 5)]})
+    >>> report = rn.evaluate(lists, metrics=["cg@2"], convention=rn.Convention(gain="linear"))
+    >>> float(report.mean["cg@2"])
+    7.0
+    """
+
+    name = "cg"
+    reads = GAINS
+    takes_weights = True
+    uses_gains = True
+    worth = "gain"
+    bounded = False
+
+
+@register_metric
+class DCG(CG):
+    r"""Discounted cumulative gain: gains weighted by rank, more is better.
+
+    .. math:: DCG@k = \sum_{r \le k} g(r) D(r)
+
+    with g(r) the gain of the item at rank r and D(r) the weight of the rank.
+
+    Notes
+    -----
+    At least 0, without an upper bound, in units of the gain. Never undefined.
+
+    References
+    ----------
+    Järvelin & Kekäläinen (2002), doi:10.1145/582415.582418;
+    Burges et al. (2005), doi:10.1145/1102351.1102363, for the gain 2^t - 1
+
+    Examples
+    --------
+    Grade 3 at rank 1 and grade 1 at rank 2: 7/1 + 1/log2(3).
+
+    >>> import recsys_ndcg as rn
+    >>> round(rn.dcg_at_k([3, 1], 10), 4)
+    7.6309
+    """
+
+    name = "dcg"
+    reads = GAINS | {"discount"}
+
+    def weights(self, ranking: Ranking) -> Floats:
+        """Return the discount of each rank."""
+        return ranking.weights(self.k)
+
+
+@register_metric
+class NDCG(DCG):
     r"""DCG over the best possible DCG: 1 is the ideal order.
 
     .. math:: NDCG@k = \frac{DCG@k}{IDCG@k}
@@ -47,14 +117,8 @@ class NDCG(Linear):
 
     name = "ndcg"
     reads = GAINS | {"discount", "ideal", "max_grade"}
-    takes_weights = True
     weighs_denominator = True
-    uses_gains = True
-    worth = "gain"
-
-    def weights(self, ranking: Ranking) -> Floats:
-        """Return the discount of each rank."""
-        return ranking.weights(self.k)
+    bounded = True
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return the ideal DCG."""
@@ -62,7 +126,7 @@ class NDCG(Linear):
             return sum_top_grades(ranking, self.k, ranking.convention.compute_discounts)
         return weighted_sum(ranking.ideal_gain, self.weights(ranking))
 
-    def objection(self, convention: Convention, longest: int) -> str:  # noqa: ARG002
+    def objection(self, convention: Convention, longest: int) -> str:
         """Return why NDCG cannot be computed: k is too large for the maximal ideal."""
         if convention.ideal == "max" and self.k is not None and self.k > MAX_PLACES:
             return f"ideal='max' adds up the weights of all k places; choose k up to {MAX_PLACES}."

@@ -38,7 +38,7 @@ class OfItems(Linear):
         """Return the value of every item, NaN for items that are left out of lists."""
         raise NotImplementedError
 
-    def values_by_row(self, ranking: Ranking) -> Floats | None:  # noqa: ARG002 - some need it
+    def values_by_row(self, ranking: Ranking) -> Floats | None:
         """Return the value of every row, if it depends on the user; None if it does not.
 
         Candidates without a row then have the value `value_of_others`.
@@ -100,12 +100,10 @@ class OfItems(Linear):
 
 def count_places(ranking: Ranking, k: int | None) -> Floats:
     """Return what a mean over the first k items divides by (`Convention.list_over`)."""
-    n_items = ranking.n_items
+    n_shown = ranking.count_shown(k).astype(np.float64)
     if ranking.convention.list_over == "one":
-        return np.ones(len(n_items))
-    if divides_by_k(ranking.convention, k):
-        return np.full(len(n_items), float(k or 0))
-    return (n_items if k is None else np.minimum(n_items, k)).astype(np.float64)
+        return np.ones_like(n_shown)
+    return np.full_like(n_shown, k) if divides_by_k(ranking.convention, k) else n_shown
 
 
 def divides_by_k(convention: Convention, k: int | None) -> bool:

@@ -10,7 +10,6 @@ import numpy as np
 from recsys_ndcg.arrays import Flags, Floats, Positions, compute_offsets, concat_ranges, row_sums
 from recsys_ndcg.background import Feature
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.errors import InvalidInputError, as_float, is_number, quote
 from recsys_ndcg.input import EncodedIds
 from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.metrics.features import OfColumn
@@ -19,7 +18,6 @@ from recsys_ndcg.ranking import Ranking, compute_hits_so_far
 
 #: The choices of measures of topics.
 TOPICS = ORDER | {"missing_feature"}
-_FADED = 38  # ranks times alpha, from which on a gain no longer changes the sum: e^-38 < 2^-54
 _EQUAL = 1e-9  # gains of at most a few units that differ by less are equal but for rounding
 
 
@@ -85,75 +83,6 @@ class OfTopics(OfColumn):
         return self.find_relevant_topics(ranking).n_topics
 
 
-@dataclass(frozen=True)
-class Repeating(OfTopics):
-    r"""A sum over ranks and topics in which repeated topics count less.
-
-    .. math:: \sum_{r \le k} w_r \sum_f rel_f(r) (1 - \alpha)^{h_f(r - 1)}
-
-    with rel_f(r) 1 if the item at rank r is relevant and has topic f, and h_f(r - 1) the number of
-    such items before it. Its expectation over the orders of ties is exact.
-
-    Parameters
-    ----------
-    k : int, optional
-        The cutoff.
-    column : str
-        The name of the column.
-    alpha : float
-        How much a topic that was shown loses, in [0, 1].
-    """
-
-    needs_threshold: ClassVar[bool] = True
-    #: Whether it is divided by the sum of an ideal list, which is made greedily. Else it is divided
-    #: by the sum of a list whose every item has all topics of the user's relevant items.
-    is_over_ideal: ClassVar[bool] = True
-
-    alpha: float = 0.5
-
-    def __post_init__(self) -> None:
-        """Check and normalise the parameters."""
-        if not is_number(self.alpha) or not 0 <= self.alpha <= 1:
-            msg = f"{self.name}: alpha must be a number from 0 to 1, not {quote(self.alpha)}."
-            raise InvalidInputError(msg)
-        object.__setattr__(self, "alpha", as_float(self.alpha))
-        super().__post_init__()
-
-    def weigh_ranks(self, convention: Convention, n_ranks: int) -> Floats:
-        """Return the discount of the first ranks."""
-        return convention.compute_discounts(n_ranks)
-
-    def numerator(self, ranking: Ranking) -> Floats:
-        """Return the sum that the list reaches."""
-        hits = self.find_relevant_hits(ranking)
-        places = hits.count_places(ranking, self.k)
-        weights = self.weigh_ranks(ranking.convention, ranking.width(self.k))
-        gains = hits.sum_fading(places, weights, 1.0 - self.alpha)
-        return hits.sum_by_user(gains)
-
-    def denominator(self, ranking: Ranking) -> Floats:
-        """Return the sum of the ideal list, or of a list whose items have all topics."""
-        topics = self.find_relevant_topics(ranking)
-        most = 1 + _FADED / max(self.alpha, 1e-300)
-        if self.is_over_ideal:
-            most = np.bincount(topics.user).max(initial=0)
-        depth = int(min(self.k or most, most))
-        weights = self.weigh_ranks(ranking.convention, depth)
-        if self.is_over_ideal:
-            return topics.sum_greedily(weights, 1.0 - self.alpha)
-        fading = (1.0 - self.alpha) ** np.arange(depth)
-        return topics.n_topics * float(np.cumsum(weights * fading)[-1])
-
-    def objection(self, convention: Convention, longest: int) -> str:  # noqa: ARG002
-        """Return an objection if a cutoff is needed."""
-        if self.is_over_ideal or self.k is not None:
-            return ""
-        return (
-            f"{self} has no cutoff, and is divided by a sum over k ranks. Write "
-            f"'{self.name}({self.column})@10', for example."
-        )
-
-
 @dataclass(frozen=True, eq=False)
 class TopicHits:
     """How many items of each tie group have each topic, as counts of (user, topic, group).
@@ -199,8 +128,8 @@ class TopicHits:
 
     def count_places(self, ranking: Ranking, k: int | None) -> Positions:
         """Return how many places of each group are among the first k."""
-        last = ranking.n_items if k is None else np.minimum(ranking.n_items, k)
-        return np.clip(last[self.user] - self.n_before, 0, self.size)
+        last = ranking.count_shown(k)[self.user]
+        return np.asarray(np.clip(last - self.n_before, 0, self.size))
 
     def sum_by_user(self, values: Floats) -> Floats:
         """Return the sum of values over the topics and groups of each user."""

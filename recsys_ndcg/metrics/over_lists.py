@@ -69,11 +69,11 @@ class OverLists(Metric):
 
     denominator = numerator
 
-    def exposure_key(self, convention: Convention) -> Hashable:  # noqa: ARG002
+    def exposure_key(self, convention: Convention) -> Hashable:
         """Return a key that metrics with the same `collect` share."""
         return "exposure", self.k
 
-    def weigh_ranks(self, n_ranks: int, convention: Convention) -> Floats:  # noqa: ARG002
+    def weigh_ranks(self, n_ranks: int, convention: Convention) -> Floats:
         """Return how much an item counts at each of the first ranks: 1."""
         return np.ones(n_ranks)
 
@@ -90,7 +90,7 @@ class OverLists(Metric):
         """Return the mean value of random lists, given their exposures; NaN if it is unknown."""
         return self.value(totals, convention) if self.is_linear else np.nan
 
-    def ends(self, totals: ItemTotals, convention: Convention) -> tuple[float, float]:  # noqa: ARG002
+    def ends(self, totals: ItemTotals, convention: Convention) -> tuple[float, float]:
         """Return the worst and the best value that as many lists of these lengths can have."""
         return np.nan, np.nan
 

@@ -1,4 +1,4 @@
-"""Share of the recommended items that a base model recommends, too."""
+"""What a list has in common: with a base model, the user's training items, other users' lists."""
 
 from __future__ import annotations
 
@@ -6,11 +6,20 @@ import numpy as np
 
 from recsys_ndcg.arrays import Flags, Floats
 from recsys_ndcg.background import UserItems
+from recsys_ndcg.convention import Convention
 from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.metrics.metric import get_background
-from recsys_ndcg.metrics.of_items import LISTS, OfItems, divides_by_k
+from recsys_ndcg.metrics.of_items import OfItems, divides_by_k
+from recsys_ndcg.metrics.over_lists import (
+    ALL_LISTS,
+    OverLists,
+    find_ends_of_squares,
+    find_list_length,
+)
 from recsys_ndcg.metrics.registry import register_metric
-from recsys_ndcg.ranking import Ranking
+from recsys_ndcg.ranking import ItemTotals, Ranking
+
+_ROUNDING = 1e-12
 
 
 @register_metric
@@ -46,7 +55,6 @@ class Overlap(OfItems):
     name = "overlap"
     also_called = ("intersection",)
     needs = frozenset({"items", "base"})
-    reads = LISTS
     bounded = True
     greater_is_better = False
     marks = ("base",)
@@ -108,7 +116,7 @@ class Unexpected(Overlap):
         shown = super().numerator(ranking)
         if self.k is None or not divides_by_k(ranking.convention, self.k):
             return shown
-        n_past_end = self.k - np.minimum(ranking.n_items, self.k)
+        n_past_end = self.k - ranking.count_shown(self.k)
         return np.where(_has_base(ranking.lists), shown + n_past_end, 0)
 
 
@@ -139,3 +147,133 @@ def _get_base(lists: GroupedLists) -> UserItems:
     base = get_background(lists).base
     assert base is not None, "checked by the plan"  # noqa: S101
     return base
+
+
+@register_metric
+class Seen(OfItems):
+    r"""The share of the first k items that the user had in training.
+
+    .. math:: seen@k = \frac{|L_k \cap H|}{\min(k, n)}
+
+    with L_k the first k items of the list and H the user's training items.
+
+    Notes
+    -----
+    In [0, 1], no unit; lower is better. Undefined for an empty list; 0 for a user without training
+    items. RePlay calls 1 - seen novelty (here ``unseen``).
+
+    References
+    ----------
+    Castells, Hurley & Vargas (2015), doi:10.1007/978-1-4899-7637-6_26
+
+    Examples
+    --------
+    >>> import recsys_ndcg as rn
+    >>> train = [("ann", "a"), ("bob", "a"), ("bob", "b")]
+    >>> lists = rn.RankedLists.from_labels({"ann": {"b"}}, {"ann": ["b", "a"]})
+    >>> rn.evaluate(lists, metrics=["seen@1", "seen@2", "unseen@2"], train=train).mean.to_dict()
+    {'seen@1': 0.0, 'seen@2': 0.5, 'unseen@2': 0.5}
+    """
+
+    name = "seen"
+    needs = frozenset({"items", "train"})
+    bounded = True
+    greater_is_better = False
+    marks = ("history",)
+
+    def values_by_row(self, ranking: Ranking) -> Floats:
+        """Return whether the user had each item in training, 0 or 1."""
+        return ranking.lists.is_seen.astype(np.float64)
+
+
+@register_metric
+class Unseen(Seen):
+    r"""The share of the first k items that the user did not have in training: 1 - seen@k.
+
+    .. math:: unseen@k = \frac{|L_k \setminus H|}{\min(k, n)}
+
+    Notes
+    -----
+    In [0, 1], no unit; higher is better. Undefined for an empty list. RePlay calls it novelty.
+
+    References
+    ----------
+    Castells, Hurley & Vargas (2015), doi:10.1007/978-1-4899-7637-6_26
+
+    Examples
+    --------
+    >>> import recsys_ndcg as rn
+    >>> lists = rn.RankedLists.from_labels({"ann": {"b"}}, {"ann": ["b", "a"]})
+    >>> rn.evaluate(lists, metrics="unseen@2", train=[("ann", "a")]).mean.to_dict()
+    {'unseen@2': 0.5}
+    """
+
+    name = "unseen"
+    greater_is_better = True
+    value_of_others = 1.0
+
+    def values_by_row(self, ranking: Ranking) -> Floats:
+        """Return whether the user did not have each item in training, 0 or 1."""
+        return 1.0 - super().values_by_row(ranking)
+
+
+@register_metric
+class Personalization(OverLists):
+    r"""1 minus the mean share of common items of two users' first k.
+
+    .. math:: personalization@k = 1 - \frac{2}{U(U-1)} \sum_{u < v}
+              \frac{|L_u \cap L_v|}{\sqrt{n_u n_v}}
+
+    over all pairs of the U users who were shown something.
+
+    Notes
+    -----
+    In [0, 1], no unit; higher means more different lists. Exact under ties, and for all users: the
+    sum over pairs is a sum over items, so it takes as long as reading the lists. Other libraries
+    divide by k (``list_over="k"``), or take the first 4,096 users only. Undefined for one user.
+
+    References
+    ----------
+    Zhou et al. (2010), doi:10.1073/pnas.1000488107
+
+    Examples
+    --------
+    >>> import recsys_ndcg as rn
+    >>> lists = rn.RankedLists.from_labels({"ann": {"b"}}, {"ann": ["b", "a"], "bob": ["b", "c"]})
+    >>> rn.evaluate(lists, metrics="personalization@2").mean.round(12).to_dict()
+    {'personalization@2': 0.5}
+    """
+
+    name = "personalization"
+    is_linear = True
+    also_called = ("personalisation", "interlistdiversity")
+    reads = (ALL_LISTS - {"universe", "outside"}) | {"list_over"}
+
+    def value(self, totals: ItemTotals, convention: Convention) -> float:
+        """Return 1 minus the mean over pairs of users."""
+        lists = totals.users["lists"]
+        if lists < 2:
+            return np.nan
+        if convention.list_over == "n" or self.k is None:
+            common = (totals.sums["cosine"] ** 2 - totals.sums["cosine_squares"]).sum()
+        else:
+            pairs = totals.shown**2 - totals.sums["squares"]
+            common = pairs.sum() / self.k
+            if convention.list_over == "full":  # evidently subtracts k items of each list
+                common -= lists - totals.users["slots"] / self.k
+        value = 1 - common / (lists * (lists - 1))
+        return 0.0 if abs(value) < _ROUNDING else float(value)
+
+    def ends(self, totals: ItemTotals, convention: Convention) -> tuple[float, float]:
+        """Return the value if all lists are equal, and if items are shown as equally as possible.
+
+        NaN if lists have different lengths, except for the second under ``list_over="k"``; the
+        second also without a catalogue.
+        """
+        lists, slots = totals.users["lists"], totals.users["slots"]
+        length, (most, least) = find_list_length(totals), find_ends_of_squares(totals)
+        if lists < 2 or convention.list_over == "full":
+            return np.nan, np.nan
+        divisor = self.k if convention.list_over == "k" and self.k is not None else length
+        scale = divisor * lists * (lists - 1)
+        return 1 - (most - slots) / scale, 1 - (least - slots) / scale

@@ -75,7 +75,7 @@ class ByRank(Linear):
         total: Floats = sums[np.minimum(places, depth)]
         return total
 
-    def objection(self, convention: Convention, longest: int) -> str:  # noqa: ARG002
+    def objection(self, convention: Convention, longest: int) -> str:
         """Return why the function gives no usable weights."""
         if self.k is not None and self.k > MAX_PLACES:
             return f"{self} adds up the weights of all k places; choose k up to {MAX_PLACES}."

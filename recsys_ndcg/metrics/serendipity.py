@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recsys_ndcg.arrays import Floats
+from recsys_ndcg.arrays import Floats, compute_offsets
 from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.lists import GroupedLists
-from recsys_ndcg.metrics.distances import find_distance_objection
+from recsys_ndcg.metrics.distances import find_distance_objection, find_distances
 from recsys_ndcg.metrics.features import OfColumn
-from recsys_ndcg.metrics.history import find_missing_history, measure_distances
+from recsys_ndcg.metrics.history import find_missing_history, list_history
 from recsys_ndcg.metrics.metric import get_background
 from recsys_ndcg.metrics.of_items import LISTS, OfItems, count_training
 from recsys_ndcg.metrics.registry import register_metric
@@ -153,11 +153,7 @@ class Serendipity(OfColumn, OfItems):
         return "" if by_users else super().tie_objection(convention)
 
     def chance_objection(
-        self,
-        convention: Convention,
-        known: Background | None,  # noqa: ARG002
-        *,
-        is_drawn: bool,
+        self, convention: Convention, known: Background | None, *, is_drawn: bool
     ) -> str:
         """Return why there is no chance level if the value depends on the whole history."""
         if convention.serendipity_by != "history" or not is_drawn:
@@ -190,8 +186,7 @@ class Serendipity(OfColumn, OfItems):
         columns. All sums are of whole numbers.
         """
         lists, values = ranking.lists, self.get_values(ranking).by_row
-        n_shown = ranking.n_items if self.k is None else np.minimum(ranking.n_items, self.k)
-        last = np.minimum(np.maximum(values - 1, 0), n_shown[lists.user_of_row])
+        last = np.minimum(np.maximum(values - 1, 0), ranking.count_shown(self.k)[lists.user_of_row])
         by_item = last * values - last * (last + 1) / 2
         squares = last * values**2 - values * last * (last + 1)
         squares = lists.sum_by_user(squares + last * (last + 1) * (2 * last + 1) / 6)
@@ -239,3 +234,34 @@ def sum_above_ranks(ranking: Ranking, values: ItemValues) -> tuple[Floats, Float
     is_rank = np.arange(ranking.width(None)) < ranking.n_items[:, None]
     total, mean = cells.fill_table(above), cells.fill_table(above / groups.size[cells.group])
     return np.where(is_rank, total, 0.0), np.where(is_rank, mean, 0.0)
+
+
+def measure_distances(
+    lists: GroupedLists, column: str, convention: Convention
+) -> tuple[Floats, Floats]:
+    """Return the mean distance of each row's item from its user's training items.
+
+    It is NaN if the user has none, or if an item without features is left out. Also return the
+    number of each user's training items that count.
+
+    Parameters
+    ----------
+    lists : GroupedLists
+        The lists, with what is known besides them.
+    column : str
+        The column of the features; "" for all columns.
+    convention : Convention
+        Its `distance`, `missing_feature` and `popularity_of` are read.
+    """
+    known, (owner, others) = get_background(lists), list_history(lists, convention)
+    user, item = lists.user_of_row, np.asarray(lists.item_codes).astype(np.int64)
+    counted = np.ones(len(known.items), dtype=bool)
+    if convention.missing_feature == "drop" and convention.distance != "cooccurrence":
+        counted = np.asarray(known.get_feature(column).is_known)
+    owner, others = owner[counted[others]], others[counted[others]]
+    counts = np.bincount(owner, minlength=len(lists))
+    distances = find_distances(known, column, convention)
+    total = distances.sum_from(user, item, compute_offsets(counts), others)
+    is_defined = counted[item] & (counts[user] > 0)
+    mean = np.where(is_defined, total / np.maximum(counts[user], 1), np.nan)
+    return mean, counts.astype(np.float64)

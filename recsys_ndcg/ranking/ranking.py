@@ -214,6 +214,10 @@ class Ranking:
         """Return how many of the first k ranks the tables have."""
         return self._width if k is None else min(k, self._width)
 
+    def count_shown(self, k: int | None) -> Positions:
+        """Return the number of items among the first k of each list."""
+        return self.n_items if k is None else np.minimum(self.n_items, k)
+
     def weights(self, k: int | None) -> Floats:
         """Return the weights of the first k ranks, as far as the tables have them."""
         n = self.width(k)

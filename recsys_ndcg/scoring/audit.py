@@ -195,10 +195,8 @@ class Audit:
         table = np.full(scores.per_user.shape, np.nan)
         shared: dict[Any, list[ItemTotals]] = {}
         for column, one in enumerate(scores.exposures):
-            metric, convention = (
-                self.measurements[column].metric,
-                self.measurements[column].convention,
-            )
+            measurement = self.measurements[column]
+            metric, convention = measurement.metric, measurement.convention
             if one is None or not isinstance(metric, OverLists):
                 continue
             # also users who were shown nothing, so that models of the same users can be paired

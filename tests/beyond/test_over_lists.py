@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from recsys_ndcg.metrics.gini import average_distance
+from recsys_ndcg.metrics.concentration import average_distance
 from tests.beyond.textbook import World, mean
 from tests.beyond.worlds import evaluate, worlds
 

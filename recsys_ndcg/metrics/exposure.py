@@ -1,4 +1,4 @@
-"""Expected exposure: whether groups of items get the attention that their relevance deserves."""
+"""Exposure of groups of items: compared with ideal lists, or with the catalogue."""
 
 from __future__ import annotations
 
@@ -9,33 +9,34 @@ import numpy as np
 
 from recsys_ndcg.arrays import Flags, Floats, Positions, divide
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.metrics.item_groups import (
-    ByColumn,
-    Columns,
-    Pairs,
-    sum_by_group,
-)
+from recsys_ndcg.metrics.calibration import compute_js
+from recsys_ndcg.metrics.item_groups import ByColumn, Columns, Pairs, sum_by_group
 from recsys_ndcg.metrics.metric import ORDER, find_relevant, get_background, weigh_by_patience
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import ItemTotals, Ranking
 
 
-class ExpectedExposure(ByColumn):
-    """The exposure of groups of items, and the exposure that they have in ideal lists."""
+class OfExposure(ByColumn):
+    """A number of the exposure of groups of items, which fades from rank to rank."""
 
     needs = frozenset({"items", "catalogue", "features"})
     reads = ORDER | {"patience", "missing_feature"}
-    needs_threshold = True
-    bounded = False
     reads_catalogue = True
-
-    def exposure_key(self, convention: Convention) -> Hashable:  # noqa: ARG002
-        """Return a key that both metrics share."""
-        return "expected exposure", self.k, self.column
 
     def weigh_ranks(self, n_ranks: int, convention: Convention) -> Floats:
         """Return the probability that a user looks at each rank."""
         return weigh_by_patience(n_ranks, convention, patience=0.5)
+
+
+class ExpectedExposure(OfExposure):
+    """The exposure of groups of items, and the exposure that they have in ideal lists."""
+
+    needs_threshold = True
+    bounded = False
+
+    def exposure_key(self, convention: Convention) -> Hashable:
+        """Return a key that both metrics share."""
+        return "expected exposure", self.k, self.column
 
     def _find_relevant(self, ranking: Ranking) -> Pairs:
         """Return the relevant items of each user that are in the catalogue."""
@@ -126,7 +127,7 @@ class EEL(ExpectedExposure):
     name = "ee_l"
     greater_is_better = False
 
-    def value(self, totals: ItemTotals, convention: Convention) -> float:  # noqa: ARG002
+    def value(self, totals: ItemTotals, convention: Convention) -> float:
         """Return the squared distance of the exposures from the ideal."""
         exposure, ideal = self.find_exposures(totals)
         return float(np.square(exposure - ideal).sum())
@@ -134,7 +135,7 @@ class EEL(ExpectedExposure):
 
 @register_metric
 @dataclass(frozen=True)
-class EED(ByColumn):
+class EED(OfExposure):
     r"""Expected exposure disparity: how unequal the exposure of groups is.
 
     .. math:: ee\_d@k = \sum_g \epsilon_g^2
@@ -167,14 +168,10 @@ class EED(ByColumn):
     """
 
     name = "ee_d"
-    needs = ExpectedExposure.needs
-    reads = ExpectedExposure.reads
-    weigh_ranks = ExpectedExposure.weigh_ranks
     bounded = False
-    reads_catalogue = True
     greater_is_better = False
 
-    def value(self, totals: ItemTotals, convention: Convention) -> float:  # noqa: ARG002
+    def value(self, totals: ItemTotals, convention: Convention) -> float:
         """Return the sum of the squared exposures."""
         return float(np.square(average_exposure(totals)).sum())
 
@@ -214,7 +211,69 @@ class EER(ExpectedExposure):
 
     name = "ee_r"
 
-    def value(self, totals: ItemTotals, convention: Convention) -> float:  # noqa: ARG002
+    def value(self, totals: ItemTotals, convention: Convention) -> float:
         """Return the product of the exposures and the ideal ones."""
         exposure, ideal = self.find_exposures(totals)
         return float((exposure * ideal).sum())
+
+
+@register_metric
+@dataclass(frozen=True)
+class AWRF(OfExposure):
+    r"""How near the attention that groups of items get is to their share of the catalogue.
+
+    .. math:: awrf@k = 1 - \Delta(\epsilon, p), \quad
+        \epsilon_g \propto \sum_u \sum_{r \le k} \gamma^{r-1} [i_{ur} \in g], \quad
+        p_g \propto |g \cap I|
+
+    with g a category of a column of the features, I the catalogue, and \Delta the Jensen-Shannon
+    divergence in bits, or half the sum of the absolute differences.
+
+    Parameters
+    ----------
+    k : int, optional
+        The cutoff.
+    column : str
+        The column of the features with the groups.
+    difference : {'js', 'absolute'}
+        The Jensen-Shannon divergence, or half the sum of the absolute differences.
+
+    Notes
+    -----
+    In [0, 1], no unit; higher is better, 1 is in proportion. Of all lists together: attention is
+    added up over users before groups are compared. The patience \gamma is 0.5
+    (`Convention.patience`). Items without a category are left out of both shares. Undefined if no
+    recommended item has a category. Under ties it is computed from the expected attention, which
+    is exact.
+
+    References
+    ----------
+    Sapiezynski et al. (2019), doi:10.1145/3308560.3317595;
+    Raj & Ekstrand (2022), doi:10.1145/3477495.3532018, with the Jensen-Shannon divergence
+
+    Examples
+    --------
+    >>> import recsys_ndcg as rn
+    >>> lists = rn.RankedLists.from_labels({"ann": {"a"}}, {"ann": ["a", "b"]})
+    >>> options = {"features": {"item": [*"abcd"], "maker": [*"xyyx"]}, "catalogue": [*"abcd"]}
+    >>> names = ["awrf(maker)@2", "awrf(maker,difference=absolute)@2"]
+    >>> rn.evaluate(lists, metrics=names, **options).mean.round(4).tolist()
+    [0.9793, 0.8333]
+    """
+
+    name = "awrf"
+    option = "difference", ("js", "absolute")
+
+    difference: str = "js"
+
+    def value(self, totals: ItemTotals, convention: Convention) -> float:
+        """Return 1 minus the difference of the two distributions."""
+        attention = sum_by_group(totals, totals.shown)
+        sizes = sum_by_group(totals, totals.by_item["catalogue"])
+        if not attention.sum() or not sizes.sum():
+            return np.nan
+        attention, sizes = attention / attention.sum(), sizes / sizes.sum()
+        if self.difference == "absolute":
+            return 1 - float(np.abs(attention - sizes).sum()) / 2
+        bits = float(compute_js(attention[None], sizes[None])[0] / np.log(2))
+        return 1 - min(max(bits, 0.0), 1.0)

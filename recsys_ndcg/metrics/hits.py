@@ -1,4 +1,4 @@
-"""Average precision."""
+"""Whether and where relevant items stand: hit rate, reciprocal rank, average precision."""
 
 from __future__ import annotations
 
@@ -9,6 +9,84 @@ from recsys_ndcg.convention import Convention
 from recsys_ndcg.metrics.metric import ORDER, Metric
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import Ranking
+
+
+@register_metric
+class Hit(Metric):
+    r"""Whether a relevant item is among the first k: 1 or 0, the mean is the hit rate.
+
+    .. math:: hit@k = [h \ge 1]
+
+    with h the relevant items at ranks up to k.
+
+    Notes
+    -----
+    In [0, 1], no unit; between 0 and 1 for one user if a tie at rank k decides.
+    Undefined for a user without relevant items.
+
+    References
+    ----------
+    Deshpande & Karypis (2004), doi:10.1145/963770.963776
+
+    Examples
+    --------
+    One of the two users has the relevant item first.
+
+    >>> import recsys_ndcg as rn
+    >>> pairs = {"ann": [(3.0, 5), (2.0, 1)], "bob": [(3.0, 1), (2.0, 5)]}
+    >>> float(rn.evaluate(pairs, metrics=["hit@1"], threshold=4).mean["hit@1"])
+    0.5
+    """
+
+    name = "hit"
+    reads = ORDER
+    also_called = ("hitrate", "hr", "success")
+    needs_threshold = True
+
+    def numerator(self, ranking: Ranking) -> Floats:
+        """Return the probability that the first relevant item is among the first k."""
+        return row_sums(ranking.first_hit[:, : self.k])
+
+    def denominator(self, ranking: Ranking) -> Floats:
+        """Return 1 for users with a relevant item, else 0."""
+        return (ranking.n_relevant > 0).astype(float)
+
+
+@register_metric
+class RR(Hit):
+    r"""One over the rank of the first relevant item, more is better.
+
+    .. math:: RR = \frac{1}{\min \{r : rel(r) = 1\}}
+
+    with rel(r) 1 if the item at rank r is relevant; 0 if none is, or none within k. Its
+    mean over users is known as MRR.
+
+    Notes
+    -----
+    In [0, 1], no unit. Undefined for a user without relevant items. Without ``@k``, ``rr`` has no
+    cutoff, as in trec_eval.
+
+    References
+    ----------
+    Voorhees (1999), The TREC-8 question answering track report;
+    McSherry & Najork (2008), doi:10.1007/978-3-540-78646-7_38, for tied estimates
+
+    Examples
+    --------
+    >>> import recsys_ndcg as rn
+    >>> rn.reciprocal_rank([2, 5, 4], threshold=4)
+    0.5
+    """
+
+    name = "rr"
+    reads = ORDER
+    also_called = ("mrr", "reciprocalrank", "reciprank")
+    cutoff = "possible"
+
+    def numerator(self, ranking: Ranking) -> Floats:
+        """Return the expected reciprocal rank of the first relevant item."""
+        table = ranking.first_hit[:, : self.k]
+        return row_sums(table / np.arange(1, table.shape[1] + 1))
 
 
 @register_metric
@@ -63,7 +141,7 @@ class AP(Metric):
             return np.minimum(ranking.n_relevant, k)
         return ranking.n_relevant
 
-    def objection(self, convention: Convention, longest: int) -> str:  # noqa: ARG002
+    def objection(self, convention: Convention, longest: int) -> str:
         """Return why AP over k cannot be computed without a cutoff."""
         if convention.ap_over == "k" and self.k is None:
             return "ap_over='k' needs a cutoff: use 'ap@10', for example."

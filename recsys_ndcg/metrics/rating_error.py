@@ -1,4 +1,4 @@
-"""Root mean squared error."""
+"""Errors of the estimates of ratings: RMSE, MSE and MAE."""
 
 from __future__ import annotations
 
@@ -62,3 +62,68 @@ class RMSE(Metric):
     def score(self, ratio: Floats) -> Floats:
         """Return the square root; the end of an interval may be below 0."""
         return np.sqrt(np.maximum(ratio, 0))
+
+
+@register_metric
+class MSE(RMSE):
+    r"""Mean squared error of the estimates, less is better.
+
+    .. math:: \frac{1}{m} \sum (estimated - true)^2
+
+    over the m labelled items of the user's list.
+
+    Notes
+    -----
+    At least 0, in units of the rating, squared. Undefined for a user without labelled items. As
+    for `RMSE`. Each user's score and the pooled score are the square of `RMSE`; the mean is not.
+
+    References
+    ----------
+    Herlocker et al. (2004), doi:10.1145/963770.963772
+
+    Examples
+    --------
+    >>> import recsys_ndcg as rn
+    >>> float(rn.evaluate({"ann": [(3.0, 5), (2.0, 2)]}, metrics=["mse"]).pooled["mse"])
+    2.0
+    """
+
+    name = "mse"
+
+    def score(self, ratio: Floats) -> Floats:
+        """Return the mean unchanged."""
+        return ratio
+
+
+@register_metric
+class MAE(RMSE):
+    r"""Mean absolute error of the estimates, less is better.
+
+    .. math:: \frac{1}{m} \sum |estimated - true|
+
+    over the m labelled items of the user's list.
+
+    Notes
+    -----
+    As for `RMSE`.
+
+    References
+    ----------
+    Herlocker et al. (2004), doi:10.1145/963770.963772
+
+    Examples
+    --------
+    >>> import recsys_ndcg as rn
+    >>> float(rn.evaluate({"ann": [(3.0, 5), (2.0, 2)]}, metrics=["mae"]).pooled["mae"])
+    1.0
+    """
+
+    name = "mae"
+
+    def numerator(self, ranking: Ranking) -> Floats:
+        """Return the sum of the absolute errors."""
+        return ranking.per_user(np.abs(ranking.error))
+
+    def score(self, ratio: Floats) -> Floats:
+        """Return the mean unchanged."""
+        return ratio
