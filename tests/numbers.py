@@ -131,8 +131,8 @@ def find_next_version(version: str) -> str:
 
     Examples
     --------
-    >>> find_next_version("0.1.0.dev2"), find_next_version("0.1.0")
-    ('0.1.0.dev3', '0.1.1.dev1')
+    >>> find_next_version("1.4.0.dev2"), find_next_version("1.4.0")
+    ('1.4.0.dev3', '1.4.1.dev1')
     """
     release, _, state = version.partition(".dev")
     if state:
