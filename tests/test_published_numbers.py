@@ -119,7 +119,7 @@ def test_texts_are_read_in_many_forms() -> None:
     for text in [*forms, PAPER]:
         found = rn.explain_number(text)
         assert found.table.equals(expected.table)
-        assert found.value == 0.69
+        assert (found.text, found.metric, found.value) == (text, "hit@10", 0.69)
     unfiltered = rn.explain_number(PAPER, items=3416)
     assert unfiltered.table.loc[0, "items"] == 3416
     assert rn.explain_number("HR@10 0.5, 1 in 100, 500 items").remarks[0].startswith("1 relevant")

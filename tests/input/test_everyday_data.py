@@ -25,7 +25,7 @@ SCORES = pd.DataFrame(SCORED, columns=["user", "item", "estimated"])
 PER_USER = {"ann": [("x", 0.9), ("z", 0.5)], "bob": [("x", 0.7), ("y", 0.6)]}
 LABELS: dict[str, Any] = {
     "rows": KNOWN, "rows with grades": [(*row, 1) for row in KNOWN], "array": np.array(KNOWN),
-    "frame": FRAME, "polars": pl.from_pandas(FRAME), "columns": FRAME.to_dict("list"),
+    "frame": FRAME, "polars": pl.DataFrame(FRAME.to_dict("list")), "columns": FRAME.to_dict("list"),
     "objects": FRAME.to_dict("records"), "records": FRAME.assign(true=1).to_records(index=False),
     "both in the index": FRAME.assign(true=1).set_index(["user", "item"]),
     "sets": {user: {*one} for user, one in GRADED.items()},
