@@ -15,11 +15,13 @@ import json
 import os
 import pkgutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
 import traceback
 from collections import Counter, defaultdict
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from inspect import CO_NEWLOCALS
@@ -41,18 +43,39 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 os.environ |= {"KERAS_BACKEND": "torch", "MLFLOW_DISABLE_TELEMETRY": "true"}
-PACKAGE, BUILD = Path("recsys_ndcg"), Path("build", "mutation")
+PACKAGE, BUILD = Path("recsys_ndcg"), Path("build", "mutation").resolve()
 TOP_LEVEL = "top level"  # the modules that are in no folder
 ROOMS = (*sorted(path.parent.name for path in PACKAGE.glob("*/__init__.py")), TOP_LEVEL)
+SLOW = {PACKAGE / "scale" / "spark.py"}  # all of its tests are slow, as they need Java
 AT_LEAST = defaultdict(lambda: 0.9, dict.fromkeys(("comparison", "scoring", "significance"), 0.95))
 EXAMPLES = 5  # per Hypothesis test of weight 1; the suite draws 10, CI 100
 #: A surviving mutant has passed this many seconds (as traced) of the tests of its own room that
 #: reach it, and of the others.
-OWN_SECONDS, OTHER_SECONDS = 15, 5
+OWN_SECONDS, OTHER_SECONDS = 4, 2
 TRACED: Any = {"include": [f"{PACKAGE}/*"], "config_file": False}
+#: Prints the lines of each file that run when the package is imported.
+IMPORTS = f"""
+import coverage, json, sys
+sys.path[:0] = [{str(Path(__file__).parent)!r}, "."]
+from mutate import TRACED, import_all
+tracer = coverage.Coverage(data_file=None, **TRACED)
+tracer.start()
+import_all()
+tracer.stop()
+data = tracer.get_data()
+print(json.dumps({{one: data.lines(one) for one in data.measured_files()}}))
+"""
 MESSAGE = m.Raise() | m.Assign(targets=[m.AssignTarget(m.Name("msg"))])
 ANSWER = Path(tempfile.mkdtemp()) / "answer.json"
 SURVIVED = "survived"
+
+
+def import_all() -> None:
+    """Import all modules whose libraries are installed, so that their functions can be changed."""
+    for module in pkgutil.walk_packages([str(PACKAGE)], f"{PACKAGE}."):
+        if not module.name.endswith("__main__"):
+            with suppress(ImportError):
+                import_module(module.name)
 
 
 class Visitor(MutationVisitor):
@@ -131,7 +154,7 @@ def draw_mutants(
     same ones again.
     """
     paths = PACKAGE.glob("*.py") if room == TOP_LEVEL else (PACKAGE / room).rglob("*.py")
-    found = [one for path in sorted(paths) for one in find_mutants(path)]
+    found = [one for path in sorted({*paths} - SLOW) for one in find_mutants(path)]
     found.sort(key=lambda one: hashlib.sha256(f"{seed} {one['key']}".encode()).digest())
     drawn: list[dict[str, Any]] = []
     for one in found:
@@ -175,9 +198,10 @@ class Failed(BaseException):
 class Coverage:
     """The tests that reach each line, and their seconds; kept for each state of the code."""
 
-    def __init__(self, items: list[pytest.Item], imported: coverage.CoverageData) -> None:
+    def __init__(self, items: list[pytest.Item]) -> None:
         code = b"".join(path.read_bytes() for path in sorted(PACKAGE.rglob("*.py")))
-        self.imported = imported  # lines by file
+        found = subprocess.run([sys.executable, "-c", IMPORTS], capture_output=True, check=True)  # noqa: S603 - our own
+        self.imported: dict[str, list[int]] = json.loads(found.stdout.splitlines()[-1])
         self.file = BUILD / hashlib.sha256(code).hexdigest()[:12]
         digests = {
             path: hashlib.sha256(path.read_bytes()).hexdigest()[:12]
@@ -200,8 +224,6 @@ class Coverage:
             run_in_fork(partial(self.trace, missing[start : start + 100]), 3600)
             print(f"{start} of {len(missing)}", flush=True)
             self.seconds = self.read_seconds()
-        self.data = coverage.CoverageData(str(self.file))
-        self.data.read()
         failed = [self.items[one].nodeid for one in self.items if self.seconds.get(one, -1) < 0]
         print(f"{len(failed)} tests are left out, as they fail here: {failed}", flush=True)
 
@@ -222,6 +244,7 @@ class Coverage:
                 run_test(self.items[test])
             except BaseException:  # noqa: BLE001 - any error is a failure
                 self.seconds[test] = -1
+                self.items[test].session._setupstate.teardown_exact(None)  # noqa: SLF001
             else:
                 self.seconds[test] = time.process_time() - start
         tracer.stop()
@@ -230,7 +253,9 @@ class Coverage:
 
     def _find_tests(self, path: str) -> dict[int, list[str]]:
         """Return the tests that reach each line of a file."""
-        lines = self.data.contexts_by_lineno(str(Path(path).resolve())).items()
+        data = coverage.CoverageData(str(self.file))  # a fork that inherits one erases the file
+        data.read()
+        lines = data.contexts_by_lineno(str(Path(path).resolve())).items()
         return {
             line: [one for one in tests if one in self.items and self.seconds.get(one, -1) >= 0]
             for line, tests in lines
@@ -240,7 +265,7 @@ class Coverage:
         """Return whether a mutant is not only run when modules are imported, before the forks."""
         path, tests = str(Path(mutant["path"]).resolve()), self.find_tests(mutant["path"])
         lines = range(mutant["lines"][0], mutant["lines"][1] + 1)
-        at_import = not {*lines}.isdisjoint(self.imported.lines(path) or ())
+        at_import = not {*lines}.isdisjoint(self.imported.get(path, ()))
         return not at_import or any(tests.get(one) for one in lines)
 
 
@@ -254,7 +279,6 @@ class Mutation:
 
     def __init__(self, given: argparse.Namespace) -> None:
         self.given = given
-        self.tracer = coverage.Coverage(data_file=None, **TRACED)
         self.kills: Counter[str] = Counter()
         self.tried: Counter[str] = Counter()
         self.checked: dict[str, bool] = {}
@@ -267,19 +291,13 @@ class Mutation:
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Run for each mutant the tests that reach it."""
-        for module in pkgutil.walk_packages([str(PACKAGE)], f"{PACKAGE}."):
-            if not module.name.endswith("__main__"):
-                try:
-                    import_module(module.name)
-                except ImportError as error:
-                    print(f"{module.name} is left out: {error}")
-        self.tracer.stop()
+        import_all()
         self.living = defaultdict(list)
         for one in gc.get_objects():
             if type(one) is FunctionType:  # isinstance would wake up deprecated objects
                 self.living[one.__code__.co_filename].append(one)
         gc.freeze()
-        self.coverage = Coverage(session.items, self.tracer.get_data())
+        self.coverage = Coverage(session.items)
         self.coverage.update()
         for room in self.given.rooms:
             self.run_room(room)
@@ -389,7 +407,6 @@ def main() -> None:
         phases=[hypothesis.Phase.explicit, hypothesis.Phase.generate],
     )
     began, plugin = time.time(), Mutation(given)
-    plugin.tracer.start()
     options = ["-n0", "-s", "-Wignore::pytest.PytestAssertRewriteWarning", "-p", "no:cacheprovider"]
     options.append("--hypothesis-profile=mutation")
     options.append(f"--basetemp={ANSWER.parent / 'tests'}")
