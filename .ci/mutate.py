@@ -51,7 +51,7 @@ AT_LEAST = defaultdict(lambda: 0.9, dict.fromkeys(("comparison", "scoring", "sig
 EXAMPLES = 5  # per Hypothesis test of weight 1; the suite draws 10, CI 100
 #: A surviving mutant has passed this many seconds (as traced) of the tests of its own room that
 #: reach it, and of the others.
-OWN_SECONDS, OTHER_SECONDS = 4, 2
+OWN_SECONDS, OTHER_SECONDS = 8, 4
 TRACED: Any = {"include": [f"{PACKAGE}/*"], "config_file": False}
 #: Prints the lines of each file that run when the package is imported.
 IMPORTS = f"""
@@ -355,10 +355,11 @@ class Mutation:
         while not tests and first:  # a line without code: use the line before
             tests = {one for line in range(first, last + 1) for one in lines.get(line, ())}
             first -= 1
-        room = Path(mutant["path"]).parent.name
+        path = Path(mutant["path"])
+        room = f"test_{path.stem}.py" if path.parent == PACKAGE else f"{path.parent.name}/"
         order, left = [], {True: OWN_SECONDS, False: OTHER_SECONDS}
         for one in sorted(tests, key=self.priority, reverse=True):
-            own = one.startswith((f"tests/{room}/", mutant["path"]))
+            own = one.startswith((f"tests/{room}", mutant["path"]))
             if self.coverage.seconds[one] < left[own]:
                 order.append(one)
                 left[own] -= self.coverage.seconds[one]

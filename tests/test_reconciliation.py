@@ -205,6 +205,8 @@ def test_a_reported_number_is_traced_to_presets_and_own_changes(changes: dict[st
     table = rn.reconcile(ROWS, "precision@10", threshold=4, reported=reported)
     assert " ".join(table.columns) == f"{COLUMNS} gap"
     assert table["gap"].abs().is_monotonic_increasing
+    assert [*table.index] == [*range(len(table))]
+    assert f", reported {reported}" in str(table)
     assert set(table["preset"].dropna()) == {*PRESETS}
     own = table[table["preset"].isna()]
     assert own.iloc[0]["causes"].keys() == changes.keys()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -235,3 +235,29 @@ def test_the_message_proposes_to_name_an_index_without_a_name() -> None:
     assert_rejected(
         r"columns=\{'user': '\.\.\.'\}\.$", rn.evaluate, nameless.reset_index(drop=True)
     )
+
+
+class Tensor:
+    """Values that give themselves one by one as tensors, as those of torch do."""
+
+    def __init__(self, values: list[int]) -> None:
+        self.values = values
+
+    def __len__(self) -> int:
+        """Return the number of values."""
+        return len(self.values)
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield what is no id."""
+        return iter([[one] for one in self.values])
+
+    def tolist(self) -> list[int]:
+        """Return the numbers."""
+        return self.values
+
+
+@pytest.mark.parametrize("results", [Tensor([3, 1, 2]), [(3.0, 0.9), (1.0, 0.5), (2.0, 0.2)]])
+def test_ids_are_the_numbers_of_a_tensor_and_whole_floats(results: Any) -> None:
+    """The ideal order of the labels."""
+    data = {"labels": {"a": {3: 5, 2: 0, 1: 2}}, "results": {"a": results}}
+    assert rn.evaluate(data, metrics="ndcg@3").mean.iloc[0] == 1

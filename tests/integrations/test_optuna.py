@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -53,8 +54,8 @@ def test_equal_trials_go_on_and_a_hopeless_one_is_pruned() -> None:
 
 def test_errors_are_minimised() -> None:
     """The worst trial then has the highest interval."""
-    ends = search([1.0, 9.0, 0.1], lambda one: DATA.evaluate(one, metrics="rmse"), "minimize")
-    assert ends == ["COMPLETE", "PRUNED", "COMPLETE"]
+    ends = search([1.0, 9.0, 0.1, 5.0], lambda one: DATA.evaluate(one, metrics="rmse"), "minimize")
+    assert ends == ["COMPLETE", "PRUNED", "COMPLETE", "PRUNED"]
 
 
 def test_scores_of_users_do_as_well_as_a_report() -> None:
@@ -75,6 +76,11 @@ def test_scores_of_users_do_as_well_as_a_report() -> None:
             kept.append(study.trials[-1].user_attrs["recsys_ndcg step 3"])
     for one in kept:
         assert one == pytest.approx(kept[0], rel=1e-12)
+    several = [([0.0, 1.0, math.nan], True), ([-1.0, 0.0], False), ([2, 1], False)]
+    for step, (scores, is_bounded) in enumerate(several, 4):
+        pruner.report(trial, scores, step)
+        expected = [2, np.nanmean(scores), math.sqrt(0.5), is_bounded]
+        assert study.trials[-1].user_attrs[f"recsys_ndcg step {step}"] == pytest.approx(expected)
 
 
 def test_a_step_without_an_interval_is_an_error() -> None:
