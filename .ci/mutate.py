@@ -51,7 +51,7 @@ AT_LEAST = defaultdict(lambda: 0.9, dict.fromkeys(("comparison", "scoring", "sig
 EXAMPLES = 5  # per Hypothesis test of weight 1; the suite draws 10, CI 100
 #: A surviving mutant has passed this many seconds (as traced) of the tests of its own room that
 #: reach it, and of the others.
-OWN_SECONDS, OTHER_SECONDS = 8, 4
+OWN_SECONDS, OTHER_SECONDS = 6, 4
 TRACED: Any = {"include": [f"{PACKAGE}/*"], "config_file": False}
 #: Prints the lines of each file that run when the package is imported.
 IMPORTS = f"""
