@@ -66,7 +66,7 @@ def test_scores_of_users_do_as_well_as_a_report() -> None:
 
     noises = [0.0, 1000.0, 2.0]
     assert search(noises, score_users) == search(noises)
-    kept: list[dict[str, Any]] = []
+    kept: list[list[Any]] = []
     for options in ({}, {"metric": "ndcg"}):
         study, pruner = optuna.create_study(pruner=rn.OptunaPruner()), rn.OptunaPruner()
         report = DATA.evaluate(DATA.features[:, 0], metrics=["ndcg@5", *["rmse"] * len(options)])
@@ -74,13 +74,15 @@ def test_scores_of_users_do_as_well_as_a_report() -> None:
             trial = study.ask()
             pruner.report(trial, result, 3, **(options if result is report else {}))
             kept.append(study.trials[-1].user_attrs["recsys_ndcg step 3"])
-    for one in kept:
-        assert one == pytest.approx(kept[0], rel=1e-12)
+    for *numbers, kinds in kept:
+        assert numbers == pytest.approx(kept[0][:-1], rel=1e-12)
+        assert kinds["bounded"]
     several = [([0.0, 1.0, math.nan], True), ([-1.0, 0.0], False), ([2, 1], False)]
     for step, (scores, is_bounded) in enumerate(several, 4):
         pruner.report(trial, scores, step)
-        expected = [2, np.nanmean(scores), math.sqrt(0.5), is_bounded]
-        assert study.trials[-1].user_attrs[f"recsys_ndcg step {step}"] == pytest.approx(expected)
+        *numbers, kinds = study.trials[-1].user_attrs[f"recsys_ndcg step {step}"]
+        assert numbers[:3] == pytest.approx([2, np.nanmean(scores), math.sqrt(0.5)])
+        assert kinds["bounded"] == is_bounded
 
 
 def test_a_step_without_an_interval_is_an_error() -> None:
