@@ -206,7 +206,7 @@ def test_results_without_labels_are_rejected(results: Any) -> None:
 @pytest.mark.parametrize("x", [{3: 1}, 3, None, "321", FRAME, np.array(3.0)])
 def test_the_functions_for_one_list_reject_anything_else(x: Any) -> None:
     """The message shows what a list is."""
-    match = r"give one list: pairs \(estimated, true\), or grades in ranked order"
+    match = r"^Found .*give one list: pairs \(estimated, true\), or grades in ranked order"
     assert_rejected(match, rn.ndcg_at_k, x, 2)
 
 
