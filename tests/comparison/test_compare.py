@@ -366,7 +366,8 @@ def test_values_for_json_are_those_of_the_tables() -> None:
     for mean, name in columns.items():
         for end in ("low", "high"):
             expected = board[f"{name}_{end}"].astype(float).to_dict()
-            assert ends.loc["precision@2", f"{mean}_{end}"].to_dict() == pytest.approx(expected)
+            own: Any = ends.loc["precision@2", f"{mean}_{end}"]
+            assert own.to_dict() == pytest.approx(expected)
     assert [*ends] == ["mean_low", "mean_high", "pooled_low", "pooled_high"]
     wide = found.intervals(0.99)
     assert (wide["mean_high"] > ends["mean_high"]).all()

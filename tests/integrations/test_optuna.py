@@ -77,7 +77,11 @@ def test_scores_of_users_do_as_well_as_a_report() -> None:
     for *numbers, kinds in kept:
         assert numbers == pytest.approx(kept[0][:-1], rel=1e-12)
         assert kinds["bounded"]
-    several = [([0.0, 1.0, math.nan], True), ([-1.0, 0.0], False), ([2, 1], False)]
+    several: list[tuple[Any, bool]] = [
+        ([0.0, 1.0, math.nan], True),
+        ([-1.0, 0.0], False),
+        ([2, 1], False),
+    ]
     for step, (scores, is_bounded) in enumerate(several, 4):
         pruner.report(trial, scores, step)
         *numbers, kinds = study.trials[-1].user_attrs[f"recsys_ndcg step {step}"]

@@ -184,7 +184,7 @@ def test_every_count_is_that_of_plain_pandas() -> None:
     test = move_users(clean["test"]).assign(item=lambda part: part["item"] + 3)
     test["timestamp"] -= 700
     test = pd.concat([test.iloc[4:], test.tail(2), clean["train"].head(3)])
-    train = pd.concat([clean["train"], clean["train"].tail(5)])
+    train: Frame = pd.concat([clean["train"], clean["train"].tail(5)])
     late = pd.concat([clean["validation"], test.head(7), clean["train"].head(6)])
     lists = pd.concat([clean["lists"], clean["train"].head(4), test.head(9)])
     lists = lists.drop_duplicates(["user", "item"]).assign(estimated=1.0)
