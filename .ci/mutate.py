@@ -1,23 +1,30 @@
-"""Mutation testing: run each of mutmut's mutants in a fork, with the tests that reach it.
+"""Mutation testing: draw mutants of every room, and run each with the tests that reach it.
 
-mutmut itself skips decorated functions, such as every `lazy_property` and every `property`, and
-starts pytest again for each mutant. This script collects the tests once, and replaces the code of
-functions. docs/contributing/mutation.md has the results.
+mutmut makes the mutants. Its own runner skips decorated functions, such as every `lazy_property`
+and every `property`, and starts pytest again for each mutant. This script collects the tests once,
+and replaces the code of functions. docs/contributing/mutation.md has the results.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import gc
+import hashlib
 import json
 import os
+import pkgutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
 import traceback
 from collections import Counter, defaultdict
+from contextlib import suppress
 from functools import partial
+from importlib import import_module
+from inspect import CO_NEWLOCALS
 from pathlib import Path
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
@@ -35,29 +42,40 @@ from mutmut.mutation.pragma_handling import IgnoredCode
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-PACKAGES = ("convention", "ranking", "metrics", "scoring")
-TESTS = [
-    *(f"tests/{one}" for one in (*PACKAGES, "lists", "test_seeds.py")),
-    *(f"tests/report/test_{one}.py" for one in ("audit", "levels", "signature_values", "reports")),
-    "tests/surprise/test_catalogue.py",
-    "tests/input/test_bad_input.py",
-    *(f"recsys_ndcg/{package}" for package in PACKAGES),
-]
-EXAMPLES = 5  # per Hypothesis test of weight 1; the thorough profile draws 100
-#: A surviving mutant has passed all of these tests, the quick tests of its own package, and
-#: SECONDS of the others (as traced).
-WHOLE = (
-    "test_one_choice",
-    "choices_that_meet",
-    "no_choice_changes",
-    "test_tables",
-    "places_are_ranked",
-)
-SECONDS = 2.5
+os.environ |= {"KERAS_BACKEND": "torch", "MLFLOW_DISABLE_TELEMETRY": "true"}
+PACKAGE, BUILD = Path("recsys_ndcg"), Path("build", "mutation").resolve()
+TOP_LEVEL = "top level"  # the modules that are in no folder
+ROOMS = (*sorted(path.parent.name for path in PACKAGE.glob("*/__init__.py")), TOP_LEVEL)
+SLOW = {PACKAGE / "scale" / "spark.py"}  # all of its tests are slow, as they need Java
+AT_LEAST = defaultdict(lambda: 0.9, dict.fromkeys(("comparison", "scoring", "significance"), 0.95))
+EXAMPLES = 5  # per Hypothesis test of weight 1; the suite draws 10, CI 100
+#: A surviving mutant has passed this many seconds (as traced) of the tests of its own room that
+#: reach it, and of the others.
+OWN_SECONDS, OTHER_SECONDS = 6, 4
+TRACED: Any = {"include": [f"{PACKAGE}/*"], "config_file": False}
+#: Prints the lines of each file that run when the package is imported.
+IMPORTS = f"""
+import coverage, json, sys
+sys.path[:0] = [{str(Path(__file__).parent)!r}, "."]
+from mutate import TRACED, import_all
+tracer = coverage.Coverage(data_file=None, **TRACED)
+tracer.start()
+import_all()
+tracer.stop()
+data = tracer.get_data()
+print(json.dumps({{one: data.lines(one) for one in data.measured_files()}}))
+"""
 MESSAGE = m.Raise() | m.Assign(targets=[m.AssignTarget(m.Name("msg"))])
 ANSWER = Path(tempfile.mkdtemp()) / "answer.json"
-RESULT = Path("build", "mutants.jsonl")
-SURVIVED, NO_FUNCTION = -1, -2
+SURVIVED = "survived"
+
+
+def import_all() -> None:
+    """Import all modules whose libraries are installed, so that their functions can be changed."""
+    for module in pkgutil.walk_packages([str(PACKAGE)], f"{PACKAGE}."):
+        if not module.name.endswith("__main__"):
+            with suppress(ImportError):
+                import_module(module.name)
 
 
 class Visitor(MutationVisitor):
@@ -79,45 +97,78 @@ def has_sentence(node: Any) -> bool:
 
 
 def find_mutants(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the mutants of a file; the first one is a control that changes nothing."""
+    """Yield the mutants of a file's functions that are not only wording."""
     wrapper = MetadataWrapper(cst.parse_module(path.read_text("utf-8")))
     visitor = Visitor(mutation_operators, IgnoredCode(set(), set(), set()))
     module = wrapper.visit(visitor)
     where, above = wrapper.resolve(PositionProvider), wrapper.resolve(ParentNodeProvider)
-    lines = len(module.code.splitlines())
-    yield {"path": path, "lines": [1, lines], "was": "", "now": "", "wording": False}
+    alike: Counter[str] = Counter()
     for one in visitor.mutations:
         at, chain = where[one.original_node], [one.original_node]
         while chain[-1] in above:
             chain.append(above[chain[-1]])
-        yield {
-            "path": path,
-            "lines": [at.start.line, at.end.line],
+        names = [node.name.value for node in chain if m.matches(node, m.FunctionDef())]
+        if not names or any(has_sentence(node) or m.matches(node, MESSAGE) for node in chain):
+            continue
+        mutant = {
+            "path": str(path),
+            "function": names[-1],
             "was": module.code_for_node(one.original_node),
             "now": module.code_for_node(one.mutated_node) or "nothing",
-            "wording": any(has_sentence(node) or m.matches(node, MESSAGE) for node in chain),
-            "function": any(m.matches(node, m.FunctionDef() | m.Lambda()) for node in chain),
+        }
+        key = json.dumps(mutant)
+        alike[key] += 1
+        yield mutant | {
+            "key": f"{key} {alike[key]}",
+            "lines": [at.start.line, at.end.line],
             "text": lambda one=one: module.deep_replace(one.original_node, one.mutated_node).code,
         }
 
 
-def outer_functions(code: CodeType) -> Iterator[CodeType]:
-    """Yield the outermost functions of a module, which include the inner ones."""
-    for one in code.co_consts:
-        if isinstance(one, CodeType):
-            yield from [one] if one.co_flags & 2 else outer_functions(one)
+def changed_functions(path: str, text: str) -> dict[tuple[str, int], CodeType]:
+    """Return the new code of the functions that a mutant changes, by name and line.
+
+    With a function that has an inner one both change, as the inner one may exist already.
+    """
+    texts = Path(path).read_text("utf-8"), text
+    return dict(compare_functions(*(compile(one, "", "exec") for one in texts)))
 
 
-def changed_functions(mutant: dict[str, Any]) -> dict[tuple[str, int], CodeType]:
-    """Return the new code of the functions that a mutant changes, by name and line."""
-    texts = mutant["path"].read_text("utf-8"), mutant["text"]()
-    old, new = (outer_functions(compile(text, "", "exec")) for text in texts)
-    pairs = zip(old, new, strict=False)
-    return {(one.co_qualname, one.co_firstlineno): other for one, other in pairs if one != other}
+def compare_functions(old: CodeType, new: CodeType) -> Iterator[tuple[tuple[str, int], CodeType]]:
+    """Yield the new code of the functions that differ in two codes."""
+    inner = [[one for one in code.co_consts if isinstance(one, CodeType)] for code in (old, new)]
+    if len(inner[0]) != len(inner[1]):
+        return
+    for one, other in zip(*inner, strict=True):
+        if one.co_flags & CO_NEWLOCALS and one != other and one.co_freevars == other.co_freevars:
+            yield (one.co_qualname, one.co_firstlineno), other
+        yield from compare_functions(one, other)
+
+
+def draw_mutants(
+    room: str, number: int, seed: int, is_testable: Callable[[dict[str, Any]], bool]
+) -> list[dict[str, Any]]:
+    """Return mutants of a room.
+
+    Each mutant has a fixed random place in the order, so a change of the code elsewhere draws the
+    same ones again.
+    """
+    paths = PACKAGE.glob("*.py") if room == TOP_LEVEL else (PACKAGE / room).rglob("*.py")
+    found = [one for path in sorted({*paths} - SLOW) for one in find_mutants(path)]
+    found.sort(key=lambda one: hashlib.sha256(f"{seed} {one['key']}".encode()).digest())
+    drawn: list[dict[str, Any]] = []
+    for one in found:
+        if len(drawn) == number:
+            break
+        one["text"] = one["text"]()
+        if is_testable(one) and changed_functions(one["path"], one["text"]):
+            drawn.append(one)
+    return drawn
 
 
 def run_in_fork(run: Callable[[], Any], limit: float) -> Any:
     """Return the result of a function in a fork, or "time" if it does not end in time."""
+    sys.stdout.flush()
     child = os.fork()
     if not child:
         for stream in (1, 2):
@@ -130,8 +181,10 @@ def run_in_fork(run: Callable[[], Any], limit: float) -> Any:
         ANSWER.write_text(json.dumps(answer), "utf-8")
         os._exit(0)
     _, status = os.waitpid(child, 0)
-    if os.WIFSIGNALED(status):
-        return "time" if os.WTERMSIG(status) == signal.SIGALRM else "crash"
+    if status:
+        return (
+            "time" if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGALRM else "crash"
+        )
     answer = json.loads(ANSWER.read_text("utf-8"))
     if isinstance(answer, dict) and "error" in answer:
         raise RuntimeError(answer["error"])
@@ -142,13 +195,94 @@ class Failed(BaseException):
     """A test has failed."""
 
 
-class Mutation:
-    """A pytest plugin that runs the tests once per mutant."""
+class Coverage:
+    """The tests that reach each line, and their seconds; kept for each state of the code."""
 
-    def __init__(self, found: list[dict[str, Any]]) -> None:
-        self.mutants = found
-        self.kills: Counter[Any] = Counter()
-        self.tried: Counter[int] = Counter()
+    def __init__(self, items: list[pytest.Item]) -> None:
+        code = b"".join(path.read_bytes() for path in sorted(PACKAGE.rglob("*.py")))
+        found = subprocess.run([sys.executable, "-c", IMPORTS], capture_output=True, check=True)  # noqa: S603 - our own
+        self.imported: dict[str, list[int]] = json.loads(found.stdout.splitlines()[-1])
+        self.file = BUILD / hashlib.sha256(code).hexdigest()[:12]
+        digests = {
+            path: hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+            for path in {one.path for one in items}
+        }
+        self.items = {f"{one.nodeid} {digests[one.path]}": one for one in items}
+        self.seconds = self.read_seconds()
+        self.find_tests = functools.lru_cache(maxsize=8)(self._find_tests)
+
+    def read_seconds(self) -> dict[str, float]:
+        """Return the seconds of each test that has been traced; -1 if it failed."""
+        file = self.file.with_suffix(".json")
+        return json.loads(file.read_text("utf-8")) if file.exists() else {}
+
+    def update(self) -> None:
+        """Trace the tests that have not been traced."""
+        missing = [one for one in self.items if one not in self.seconds]
+        print(f"{len(missing)} of {len(self.items)} tests have to be traced", flush=True)
+        for start in range(0, len(missing), 100):
+            run_in_fork(partial(self.trace, missing[start : start + 100]), 3600)
+            print(f"{start} of {len(missing)}", flush=True)
+            self.seconds = self.read_seconds()
+        failed = [self.items[one].nodeid for one in self.items if self.seconds.get(one, -1) < 0]
+        print(f"{len(failed)} tests are left out, as they fail here: {failed}", flush=True)
+
+    def trace(self, tests: list[str]) -> None:
+        """Run tests, and add the lines that they reach to the file."""
+        BUILD.mkdir(parents=True, exist_ok=True)
+        tracer = coverage.Coverage(data_file=str(self.file), **TRACED)
+        tracer.load()
+        caches = [one for one in gc.get_objects() if type(one) is functools._lru_cache_wrapper]  # noqa: SLF001
+        caches = [one for one in caches if one.__module__.split(".")[0] in {"tests", str(PACKAGE)}]
+        tracer.start()
+        for test in tests:
+            for one in caches:  # or only the first test would reach what they keep
+                one.cache_clear()
+            tracer.switch_context(test)
+            start = time.process_time()
+            try:
+                run_test(self.items[test])
+            except BaseException:  # noqa: BLE001 - any error is a failure
+                self.seconds[test] = -1
+                self.items[test].session._setupstate.teardown_exact(None)  # noqa: SLF001
+            else:
+                self.seconds[test] = time.process_time() - start
+        tracer.stop()
+        tracer.save()
+        self.file.with_suffix(".json").write_text(json.dumps(self.seconds), "utf-8")
+
+    def _find_tests(self, path: str) -> dict[int, list[str]]:
+        """Return the tests that reach each line of a file."""
+        data = coverage.CoverageData(str(self.file))  # a fork that inherits one erases the file
+        data.read()
+        lines = data.contexts_by_lineno(str(Path(path).resolve())).items()
+        return {
+            line: [one for one in tests if one in self.items and self.seconds.get(one, -1) >= 0]
+            for line, tests in lines
+        }
+
+    def is_testable(self, mutant: dict[str, Any]) -> bool:
+        """Return whether a mutant is not only run when modules are imported, before the forks."""
+        path, tests = str(Path(mutant["path"]).resolve()), self.find_tests(mutant["path"])
+        lines = range(mutant["lines"][0], mutant["lines"][1] + 1)
+        at_import = not {*lines}.isdisjoint(self.imported.get(path, ()))
+        return not at_import or any(tests.get(one) for one in lines)
+
+
+def run_test(item: pytest.Item) -> None:
+    """Run a test; raise if it fails."""
+    item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+
+
+class Mutation:
+    """A pytest plugin that runs mutants instead of tests."""
+
+    def __init__(self, given: argparse.Namespace) -> None:
+        self.given = given
+        self.kills: Counter[str] = Counter()
+        self.tried: Counter[str] = Counter()
+        self.checked: dict[str, bool] = {}
+        self.figures: list[tuple[str, int, int]] = []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Stop at the first failure."""
@@ -156,126 +290,113 @@ class Mutation:
             raise Failed(report.nodeid, report.longreprtext)
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        """Run all tests once, then for each mutant the tests that reach it."""
-        self.items = session.items
-        living = defaultdict(list)
+        """Run for each mutant the tests that reach it."""
+        import_all()
+        self.living = defaultdict(list)
         for one in gc.get_objects():
-            if isinstance(one, FunctionType):
-                living[one.__code__.co_filename].append(one)
+            if type(one) is FunctionType:  # isinstance would wake up deprecated objects
+                self.living[one.__code__.co_filename].append(one)
         gc.freeze()
-        self.seconds, self.reached = run_in_fork(self.trace_tests, 3600)
-        for number, mutant in enumerate(self.mutants):
-            changed = changed_functions(mutant) if mutant.get("function") else {}
-            if "text" in mutant and not changed:
-                mutant["by"] = NO_FUNCTION
-                continue
-            path, tests = str(mutant["path"].resolve()), self.choose_tests(mutant)
-            limit = 20 + 20 * sum(self.seconds[one] for one in tests)  # the machine may be busy
-            by = run_in_fork(partial(self.find_killer, changed, tests, living[path]), limit)
-            failed = by in tests
-            mutant["by"] = self.items[by].nodeid if failed else by
-            self.tried.update(tests[: tests.index(by) + 1] if failed else tests)
-            self.kills[by] += 1
-            if number % 500 == 0:
-                print(f"{number} of {len(self.mutants)}", flush=True)
+        self.coverage = Coverage(session.items)
+        self.coverage.update()
+        for room in self.given.rooms:
+            self.run_room(room)
         return True
 
-    def trace_tests(self) -> tuple[list[float], dict[str, dict[int, list[int]]]]:
-        """Return the seconds of each test, and the tests that reach each line."""
-        files = sorted({str(one["path"]) for one in self.mutants})
-        tracer, seconds = coverage.Coverage(data_file=None, include=files), []
-        tracer.start()
-        for number in range(len(self.items)):
-            tracer.switch_context(str(number))
-            start = time.process_time()
-            self.run(number)
-            seconds.append(time.process_time() - start)
-        tracer.stop()
-        data, reached = tracer.get_data(), {}
-        for path in data.measured_files():
-            lines = data.contexts_by_lineno(path).items()
-            reached[path] = {line: [int(one) for one in tests if one] for line, tests in lines}
-        return seconds, reached
+    def run_room(self, room: str) -> None:
+        """Run the mutants of a room, and write them to a file."""
+        given, file = self.given, BUILD / f"{room}.jsonl"
+        earlier = file.read_text("utf-8").splitlines() if file.exists() else []
+        known = {one["key"]: one["by"] for one in map(json.loads, earlier)}
+        how = room, given.mutants, given.seed, self.coverage.is_testable
+        drawn = run_in_fork(partial(draw_mutants, *how), 3600)
+        for one in drawn:
+            one["by"] = self.run_mutant(one, known.get(one["key"]))
+        records = [json.dumps({name: one[name] for name in one if name != "text"}) for one in drawn]
+        fresh = {one["key"] for one in drawn}
+        records += [one for one in earlier if json.loads(one)["key"] not in fresh]
+        file.write_text("\n".join([*records, ""]), "utf-8")
+        survivors = [one for one in drawn if one["by"] == SURVIVED]
+        for one in survivors:
+            print(f"{one['path']}:{one['lines'][0]} {one['function']}: {one['was']} → {one['now']}")
+        self.figures.append((room, len(drawn), len(survivors)))
+        print(to_row(*self.figures[-1]), flush=True)
 
-    def run(self, number: int) -> None:
-        """Run a test."""
-        item = self.items[number]
-        item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+    def run_mutant(self, mutant: dict[str, Any], earlier: str | None) -> str:
+        """Return the name of the test that kills a mutant, or how it ends otherwise."""
+        tests = self.choose_tests(mutant)
+        seconds, living = self.coverage.seconds, self.living[str(Path(mutant["path"]).resolve())]
+        tests.sort(key=lambda one: self.coverage.items[one].nodeid != earlier)
+        changed = changed_functions(mutant["path"], mutant["text"])
+        while True:
+            limit = 20 + 20 * sum(seconds[one] for one in tests)  # the machine may be busy
+            by = run_in_fork(partial(self.find_killer, changed, tests, living), limit)
+            self.tried.update(tests[: tests.index(by) + 1] if by in tests else tests)
+            if by not in tests:
+                return by
+            if self.passes(by):
+                self.kills[by] += 1
+                return self.coverage.items[by].nodeid
+            tests.remove(by)  # it fails without a mutant
 
-    def choose_tests(self, mutant: dict[str, Any]) -> list[int]:
+    def passes(self, test: str) -> bool:
+        """Return whether a test passes in a fork if nothing is changed."""
+        if test not in self.checked:
+            by = run_in_fork(partial(self.find_killer, {}, [test], []), 600)
+            self.checked[test] = by == SURVIVED
+            if by != SURVIVED:
+                print(f"{test} fails without a mutant: it does not count", flush=True)
+        return self.checked[test]
+
+    def choose_tests(self, mutant: dict[str, Any]) -> list[str]:
         """Return the tests that reach a mutant, the most promising and fastest first."""
-        lines = self.reached.get(str(mutant["path"].resolve()), {})
-        first, last = mutant["lines"]
-        tests: set[int] = set()
+        lines, (first, last) = self.coverage.find_tests(mutant["path"]), mutant["lines"]
+        tests: set[str] = set()
         while not tests and first:  # a line without code: use the line before
-            tests = {one for line in range(first, last + 1) for one in lines.get(str(line), ())}
+            tests = {one for line in range(first, last + 1) for one in lines.get(line, ())}
             first -= 1
-        order, spent = [], 0.0
+        path = Path(mutant["path"])
+        room = f"test_{path.stem}.py" if path.parent == PACKAGE else f"{path.parent.name}/"
+        order, left = [], {True: OWN_SECONDS, False: OTHER_SECONDS}
         for one in sorted(tests, key=self.priority, reverse=True):
-            name = self.items[one].nodeid
-            own = (
-                name.startswith(f"tests/{mutant['path'].parent.name}/") and self.seconds[one] < 0.2
-            )
-            whole = own or any(part in name for part in WHOLE)
-            if whole or spent + self.seconds[one] < SECONDS:
+            own = one.startswith((f"tests/{room}", mutant["path"]))
+            if self.coverage.seconds[one] < left[own]:
                 order.append(one)
-                spent += 0 if whole else self.seconds[one]
+                left[own] -= self.coverage.seconds[one]
         return order
 
-    def priority(self, test: int) -> float:
+    def priority(self, test: str) -> float:
         """Return a test's estimated probability to kill a mutant, per second."""
-        return (1 + self.kills[test]) / (2 + self.tried[test]) / (0.1 + self.seconds[test])
+        share = (1 + self.kills[test]) / (2 + self.tried[test])
+        return share / (0.1 + self.coverage.seconds[test])
 
-    def find_killer(self, changed: dict[Any, Any], tests: list[int], living: list[Any]) -> int:
+    def find_killer(self, changed: dict[Any, Any], tests: list[str], living: list[Any]) -> str:
         """Return the first test that fails."""
         for one in living:
             code = one.__code__
             one.__code__ = changed.get((code.co_qualname, code.co_firstlineno), code)
-        for number in tests:
+        for test in tests:
             try:
-                self.run(number)
+                run_test(self.coverage.items[test])
             except BaseException:  # noqa: BLE001 - any error is a failure
-                return number
+                return test
         return SURVIVED
 
 
-def report_figures(found: list[dict[str, Any]]) -> None:
-    """Print the figures, and write the result of every mutant to a file."""
-    if any(one["by"] != SURVIVED for one in found if "text" not in one):
-        sys.exit("A test fails although nothing is changed, so the figures mean nothing.")
-    RESULT.parent.mkdir(exist_ok=True)
-    RESULT.write_text("".join(f"{json.dumps(to_record(one))}\n" for one in found), "utf-8")
-    of_functions = [one for one in found if "text" in one and one["by"] != NO_FUNCTION]
-    for title, wordings in (("behaviour", {False}), ("all", {False, True})):
-        for package in (*PACKAGES, "recsys_ndcg"):
-            some = [
-                one["by"] == SURVIVED
-                for one in of_functions
-                if one["wording"] in wordings and package in one["path"].parts
-            ]
-            share = f"{1 - sum(some) / max(len(some), 1):8.1%}"
-            print(
-                f"{title:12}{package:12}{len(some):6} mutants{sum(some):5} survived{share} killed"
-            )
-    print(
-        f"{sum(one['by'] == NO_FUNCTION for one in found)} left out: they are outside of functions"
-    )
-
-
-def to_record(one: dict[str, Any]) -> dict[str, Any]:
-    """Return a mutant as a record for the file."""
-    return {name: value for name, value in one.items() if name != "text"} | {
-        "path": str(one["path"])
-    }
+def to_row(room: str, mutants: int, survived: int) -> str:
+    """Return a row of the table."""
+    share = 1 - survived / max(mutants, 1)
+    mark = "" if share >= AT_LEAST[room] else f"  below {AT_LEAST[room]:.0%}"
+    return f"{room:14}{mutants:6} mutants{survived:5} survived{share:8.1%} killed{mark}"
 
 
 def main() -> None:
-    """Run the mutants of some packages or files."""
+    """Run mutants of some rooms."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument(
-        "names", nargs="*", default=PACKAGES, help="packages or files: metrics, metrics/hits.py"
-    )
-    parser.add_argument("--every", type=int, default=1, help="run only every n-th mutant")
+    parser.add_argument("rooms", nargs="*", default=ROOMS, help=f"from {', '.join(ROOMS)}")
+    parser.add_argument("--mutants", type=int, default=60, help="how many of each room")
+    parser.add_argument("--seed", type=int, default=0, help="which mutants are drawn")
+    parser.add_argument("--tests", nargs="*", default=[], help="run only these, which is quicker")
     given = parser.parse_args()
     hypothesis.settings.register_profile(
         "mutation",
@@ -286,17 +407,14 @@ def main() -> None:
         suppress_health_check=[*hypothesis.HealthCheck],
         phases=[hypothesis.Phase.explicit, hypothesis.Phase.generate],
     )
-    paths = [Path("recsys_ndcg", name) for name in given.names]
-    files = [
-        file for path in paths for file in sorted(path.glob("*.py") if path.is_dir() else [path])
-    ]
-    found = [one for file in files for one in find_mutants(file)]
-    began, plugin = time.time(), Mutation(found[:: given.every])
+    began, plugin = time.time(), Mutation(given)
     options = ["-n0", "-s", "-Wignore::pytest.PytestAssertRewriteWarning", "-p", "no:cacheprovider"]
     options.append("--hypothesis-profile=mutation")
-    pytest.main([*options, f"--basetemp={ANSWER.parent / 'tests'}", *TESTS], [plugin])
-    report_figures(plugin.mutants)
-    print(f"{time.time() - began:.0f} s")
+    options.append(f"--basetemp={ANSWER.parent / 'tests'}")
+    pytest.main([*options, *given.tests], [plugin])
+    print(*(to_row(*one) for one in plugin.figures), f"{time.time() - began:.0f} s", sep="\n")
+    low = [one for one in plugin.figures if 1 - one[2] / max(one[1], 1) < AT_LEAST[one[0]]]
+    sys.exit(bool(low) or len(plugin.figures) < len(given.rooms))
 
 
 if __name__ == "__main__":

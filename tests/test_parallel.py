@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -160,6 +161,9 @@ def test_the_environment_limits_threads(monkeypatch: pytest.MonkeyPatch) -> None
         assert count_threads() == 5
     with limit_threads(2), limit_threads(-1):
         assert count_threads() == 8
+    daemon = SimpleNamespace(daemon=True)  # a worker of a pool
+    monkeypatch.setattr("multiprocessing.process.current_process", lambda: daemon)
+    assert count_threads() == 1
 
 
 @pytest.mark.usefixtures("small_blocks")

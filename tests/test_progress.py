@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+import recsys_ndcg as rn
 from recsys_ndcg import progress
 from recsys_ndcg.progress import ProgressLine, Steps, iterate_with_progress, progress_bar
 from tests.commands import run_python
@@ -125,6 +126,33 @@ def test_items_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     reported.clear()
     assert [*iterate_with_progress("ab", "Reading", None, enabled=True)] == ["a", "b"]
     assert {share for _, share in reported} == {-1.0}
+
+
+ROWS = [(user, item, -item, (user * item) % 3 > 1) for user in range(40) for item in range(5)]
+MODELS = {name: rn.evaluate([(u, i, e * sign, t) for u, i, e, t in ROWS], metrics=["ndcg@3"])
+          for name, sign in (("a", 1), ("b", -1))}  # fmt: skip
+LONG: dict[str, Callable[[], object]] = {
+    "Resampling users": lambda: MODELS["a"].intervals(method="bca", draws=99),
+    "Permuting users": lambda: MODELS["a"].gaps({user: user % 3 for user in range(40)}, draws=99),
+    "Permuting segments": lambda: MODELS["a"].by({user: user % 3 for user in range(40)}).remarks,
+    "Evaluating": lambda: rn.compare({"a": ROWS, "b": ROWS[::-1]}),
+    "Testing ndcg@3": lambda: rn.compare(MODELS, test="randomisation").pairwise,
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_a_long_job_names_its_step_and_counts_to_the_end(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The shares of what is done rise to 1."""
+    shares: list[float] = []
+    monkeypatch.setattr(
+        Steps, "set", lambda _, what, share: shares.append(share) if what == name else None
+    )
+    monkeypatch.setattr(progress, "choose_bar", RecordedBar().bar)
+    LONG[name]()
+    assert shares == sorted(shares)
+    assert shares[-1] == 1
 
 
 def test_steps_show_how_long_they_take(monkeypatch: pytest.MonkeyPatch) -> None:

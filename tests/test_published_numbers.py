@@ -119,7 +119,7 @@ def test_texts_are_read_in_many_forms() -> None:
     for text in [*forms, PAPER]:
         found = rn.explain_number(text)
         assert found.table.equals(expected.table)
-        assert found.value == 0.69
+        assert (found.text, found.metric, found.value) == (text, "hit@10", 0.69)
     unfiltered = rn.explain_number(PAPER, items=3416)
     assert unfiltered.table.loc[0, "items"] == 3416
     assert rn.explain_number("HR@10 0.5, 1 in 100, 500 items").remarks[0].startswith("1 relevant")
@@ -133,7 +133,7 @@ def test_texts_are_read_in_many_forms() -> None:
         ("0.69", "'0.69' is not a metric and its value. Write it as 'HR@10 0.69"),
         ("HR@10", "not a metric and its value"),
         ("RMSE .934", "rmse has no chance level in one ranked list. Metrics that have one: ap, "),
-        ("HR@10 0.69, five folds", "'five folds' cannot be read"),
+        ("HR@10 0.69, five folds", "'five folds' cannot be read. Write it as"),
         ("HR@10 0.69, 0 negatives", "'0 negatives' cannot be read"),
         ("HR@10 0.69, 1 items", "'1 items' cannot be read"),
         ("HR@10 0.69, 2000000 items", "a catalogue has from 2 to 1000000"),
@@ -154,6 +154,7 @@ def test_the_command_prints_the_explanation() -> None:
     assert found.remarks[0] in printed
     values: dict[str, Any] = json_of("explain-number", PAPER, "--format", "json")
     assert values == found.to_dict()
+    assert (values["remarks"], len(values["protocols"])) == (found.remarks, len(found.table))
     markdown = run("explain-number", PAPER, "--format", "markdown").stdout
     assert markdown.strip() == found.to_markdown().strip()
     assert "possible" in found.to_text()
@@ -181,6 +182,8 @@ def test_what_cannot_be_computed_is_no_possible_number() -> None:
     """A list of one item has no AUC; a catalogue of unknown size has no chance."""
     table = rn.explain_number("AUC 0.85, leave-one-out").table.set_index("protocol")
     assert table.loc["rated items", "verdict"] == "no score"
+    sizes = rn.explain_number("HR@5 0.5, 100 relevant").table["items"].dropna()
+    assert sizes.tolist() == [101]  # of 100 items, all would be relevant
     table = rn.explain_number("precision@10 0.5, ML-1M").table
     assert "among 100" in {*table["protocol"]}  # one relevant item allows no more than 0.1
     table = rn.explain_number("HR@10 0.5, leave-one-out, full ranking").table.set_index("protocol")

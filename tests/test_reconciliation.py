@@ -133,6 +133,30 @@ def test_presets_keep_your_top_grade_and_duplicates(table: pd.DataFrame) -> None
     pd.testing.assert_frame_equal(other.drop(columns="signature"), same.drop(columns="signature"))
 
 
+FACTS_OF_ITEMS: dict[str, tuple[str, Any]] = {  # an option, and a metric that needs it
+    "train": ("popularity@3", [(user, item) for user in range(9) for item in range(user)]),
+    "catalogue": ("coverage@3", range(500)),
+    "features": ("diversity(topic)@3", {"item": [*range(99)], "topic": [*"abcdefghijk"] * 9}),
+    "base": (
+        "overlap@3",
+        ROWS[["user", "item"]].assign(estimated=ROWS["true"] + ROWS["item"] / 99),
+    ),
+    "weights": ("recall@3", {item: 1 + item % 3 for item in range(99)}),
+}
+
+
+@pytest.mark.parametrize("option", FACTS_OF_ITEMS)
+def test_what_is_known_of_items_counts_as_in_evaluate(option: str) -> None:
+    """For your number, and for a library's where it has the metric."""
+    metric, given = FACTS_OF_ITEMS[option]
+    how: Any = {"threshold": 4, option: given}
+    lists = {"labels": ROWS.drop(columns="estimated"), "results": ROWS.drop(columns="true")}
+    table = rn.reconcile(lists, metric, **how)
+    assert {*table["yours"]} == {rn.evaluate(lists, metrics=metric, **how).mean.iloc[0]}
+    theirs = rn.evaluate(lists, metrics=metric, convention=table["preset"].iloc[-1], **how)
+    assert table["value"].iloc[-1] == pytest.approx(theirs.mean.iloc[0])
+
+
 def test_a_note_tells_that_a_library_has_no_such_metric(table: pd.DataFrame) -> None:
     """The others have no note."""
     assert row_of(table, "sklearn", "precision@10")["note"].startswith("it has no such metric")
@@ -181,6 +205,8 @@ def test_a_reported_number_is_traced_to_presets_and_own_changes(changes: dict[st
     table = rn.reconcile(ROWS, "precision@10", threshold=4, reported=reported)
     assert " ".join(table.columns) == f"{COLUMNS} gap"
     assert table["gap"].abs().is_monotonic_increasing
+    assert [*table.index] == [*range(len(table))]
+    assert f", reported {reported}" in str(table)
     assert set(table["preset"].dropna()) == {*PRESETS}
     own = table[table["preset"].isna()]
     assert own.iloc[0]["causes"].keys() == changes.keys()

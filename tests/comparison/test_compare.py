@@ -340,3 +340,34 @@ def test_a_user_of_several_seeds_is_tied_if_any_seed_has_ties() -> None:
     for runs in ([tied, apart], [apart, tied]):
         (first, _) = rn.compare({"seeds": runs, "one": [apart, apart]}).model_scores.values()
         assert (first.counts.tied.tolist(), first.counts.n_items.tolist()) == ([True], [2])
+
+
+def test_values_for_json_are_those_of_the_tables() -> None:
+    """Each under its name; the intervals are those of the leaderboards, of chance, too."""
+    rng = np.random.default_rng(0)
+    truth = [(user, item, float(rng.integers(1, 6))) for user in range(30) for item in range(8)]
+    models = {
+        name: [(*one[:2], one[2] + noise * rng.normal(), one[2]) for one in truth]
+        for name, noise in (("a", 1.0), ("b", 3.0))
+    }
+    how: Any = {"metrics": ["precision@2", "ndcg@3"], "threshold": 4, "baseline": "chance"}
+    found = rn.compare(models, **how)
+    plain = found.to_dict()
+    known = {"models": ["chance", "a", "b"], "metrics": how["metrics"], "users": 30}
+    known |= {"baseline": "chance", "segments": None, "trends": None, "cold_start": None}
+    assert {name: plain[name] for name in known} == known
+    assert plain["how"]["alpha"] == 0.05
+    assert len(plain["pairwise"]) == len(found.pairwise)
+    assert plain["signatures"]["ndcg@3"] == found.signature("ndcg@3").text
+    board, ends = found.leaderboards["precision@2"], found.intervals()
+    # all users have the same denominator, so both means are equal
+    assert board["pooled"].astype(float).to_dict() == pytest.approx(board["mean"].to_dict())
+    columns = {"mean": "ci", "pooled": "pooled"}
+    for mean, name in columns.items():
+        for end in ("low", "high"):
+            expected = board[f"{name}_{end}"].astype(float).to_dict()
+            own: Any = ends.loc["precision@2", f"{mean}_{end}"]
+            assert own.to_dict() == pytest.approx(expected)
+    assert [*ends] == ["mean_low", "mean_high", "pooled_low", "pooled_high"]
+    wide = found.intervals(0.99)
+    assert (wide["mean_high"] > ends["mean_high"]).all()

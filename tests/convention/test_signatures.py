@@ -252,3 +252,29 @@ def test_a_function_without_a_name_is_signed_by_its_class() -> None:
 
     odd.__name__ = "one|other"
     assert rn.Convention(gain=odd).texts["gain"] == "callable(one_other)"
+
+
+def test_a_notebook_shows_each_choice_with_its_meaning() -> None:
+    """What was changed is bold, with its default; a signature shows the same table, folded."""
+    convention = rn.Convention(gain="linear")
+    report = rn.evaluate(
+        [("a", 1, 2.0, 3), ("a", 2, 1.0, 0)], metrics="ndcg@2", convention=convention
+    )
+    cells = ["gain", "linear", "exponential", "the grade itself"]
+    for shown in (convention._repr_html_(), report.signature("ndcg@2")._repr_html_()):
+        text = " ".join(re.sub("<[^>]+>", " ", shown).split())
+        assert "choice value default, if changed meaning gain linear exponential the grade" in text
+        assert "discount log2 1 over the binary logarithm of the rank plus 1 ideal global" in text
+        row = shown[shown.index("<strong>gain") :].partition("</tr>")[0]
+        found = [re.sub("<[^>]+>", "", one).strip() for one in row.split("</td>")]
+        assert found[:4] == cells
+        assert "<strong>discount" not in shown
+    assert "Choices of measures beyond accuracy" in convention._repr_html_()
+
+
+@pytest.mark.parametrize("patience", [0.0, -0.5, 1.5])
+def test_patience_is_above_0_and_at_most_1(patience: float) -> None:
+    """1 itself is allowed."""
+    assert rn.Convention(patience=1.0).patience == 1
+    with rejects("^patience must be above 0 and at most 1, not "):
+        rn.Convention(patience=patience)

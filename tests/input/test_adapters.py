@@ -32,7 +32,7 @@ FORMS: dict[str, Any] = {
     "pandas, another index": FRAME.set_index(pd.Index([7, 7, 7, 1, 0])),
     "pandas, columns in another order": FRAME[NAMES[::-1]].assign(more="x"),
     "pandas, categories": FRAME.astype({"user": "category", "item": "category"}),
-    "polars": pl.from_pandas(FRAME), "polars, lazy": pl.from_pandas(FRAME).lazy(),
+    "polars": lambda: pl.from_pandas(FRAME), "polars, lazy": lambda: pl.from_pandas(FRAME).lazy(),
     "pyarrow": pa.Table.from_pandas(FRAME), "dict of lists": FRAME.to_dict("list"),
     "dict of arrays": {name: FRAME[name].to_numpy(copy=True) for name in NAMES},
     "dict of series": {name: FRAME[name] for name in NAMES},

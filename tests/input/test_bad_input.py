@@ -78,6 +78,7 @@ DATA: list[tuple[Any, str]] = [
     ([*OK, OK[1]], "has the item .*=Convention.duplicates='max'."),
     # a list as an id comes from a column that was not exploded
     ([(["a"], "x", 3.0, 4), *OK], "user: an id is not hashable"),
+    ([(["a"], "x", 4.0, 3.0, {})], "uid: an id is not hashable"),
     ([("a", ["x"], 4.0, 3.0, {})], "iid: an id is not hashable"),
     # a renamed column: the columns of the table
     (FRAME.drop(columns="true"), "no column 'true'; it has user, item, e"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ SCORES = pd.DataFrame(SCORED, columns=["user", "item", "estimated"])
 PER_USER = {"ann": [("x", 0.9), ("z", 0.5)], "bob": [("x", 0.7), ("y", 0.6)]}
 LABELS: dict[str, Any] = {
     "rows": KNOWN, "rows with grades": [(*row, 1) for row in KNOWN], "array": np.array(KNOWN),
-    "frame": FRAME, "polars": pl.from_pandas(FRAME), "columns": FRAME.to_dict("list"),
+    "frame": FRAME, "polars": pl.DataFrame(FRAME.to_dict("list")), "columns": FRAME.to_dict("list"),
     "objects": FRAME.to_dict("records"), "records": FRAME.assign(true=1).to_records(index=False),
     "both in the index": FRAME.assign(true=1).set_index(["user", "item"]),
     "sets": {user: {*one} for user, one in GRADED.items()},
@@ -206,7 +206,7 @@ def test_results_without_labels_are_rejected(results: Any) -> None:
 @pytest.mark.parametrize("x", [{3: 1}, 3, None, "321", FRAME, np.array(3.0)])
 def test_the_functions_for_one_list_reject_anything_else(x: Any) -> None:
     """The message shows what a list is."""
-    match = r"give one list: pairs \(estimated, true\), or grades in ranked order"
+    match = r"^Found .*give one list: pairs \(estimated, true\), or grades in ranked order"
     assert_rejected(match, rn.ndcg_at_k, x, 2)
 
 
@@ -235,3 +235,29 @@ def test_the_message_proposes_to_name_an_index_without_a_name() -> None:
     assert_rejected(
         r"columns=\{'user': '\.\.\.'\}\.$", rn.evaluate, nameless.reset_index(drop=True)
     )
+
+
+class Tensor:
+    """Values that give themselves one by one as tensors, as those of torch do."""
+
+    def __init__(self, values: list[int]) -> None:
+        self.values = values
+
+    def __len__(self) -> int:
+        """Return the number of values."""
+        return len(self.values)
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield what is no id."""
+        return iter([[one] for one in self.values])
+
+    def tolist(self) -> list[int]:
+        """Return the numbers."""
+        return self.values
+
+
+@pytest.mark.parametrize("results", [Tensor([3, 1, 2]), [(3.0, 0.9), (1.0, 0.5), (2.0, 0.2)]])
+def test_ids_are_the_numbers_of_a_tensor_and_whole_floats(results: Any) -> None:
+    """The ideal order of the labels."""
+    data = {"labels": {"a": {3: 5, 2: 0, 1: 2}}, "results": {"a": results}}
+    assert rn.evaluate(data, metrics="ndcg@3").mean.iloc[0] == 1

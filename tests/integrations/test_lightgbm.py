@@ -40,6 +40,7 @@ def test_every_round_has_the_means_of_evaluate() -> None:
     for number in range(5):
         means = VALID.evaluate(estimate(model, number + 1), **BOTH).mean
         assert {name: values[number] for name, values in history.items()} == dict(means)
+    assert [*train(rn.lightgbm_metric("ndcg", k=[3, 7]), 1)[1]] == ["ndcg@3", "ndcg@7"]
 
 
 def test_the_ranker_of_the_scikit_learn_api_gives_the_same() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -53,8 +54,8 @@ def test_equal_trials_go_on_and_a_hopeless_one_is_pruned() -> None:
 
 def test_errors_are_minimised() -> None:
     """The worst trial then has the highest interval."""
-    ends = search([1.0, 9.0, 0.1], lambda one: DATA.evaluate(one, metrics="rmse"), "minimize")
-    assert ends == ["COMPLETE", "PRUNED", "COMPLETE"]
+    ends = search([1.0, 9.0, 0.1, 5.0], lambda one: DATA.evaluate(one, metrics="rmse"), "minimize")
+    assert ends == ["COMPLETE", "PRUNED", "COMPLETE", "PRUNED"]
 
 
 def test_scores_of_users_do_as_well_as_a_report() -> None:
@@ -65,7 +66,7 @@ def test_scores_of_users_do_as_well_as_a_report() -> None:
 
     noises = [0.0, 1000.0, 2.0]
     assert search(noises, score_users) == search(noises)
-    kept: list[dict[str, Any]] = []
+    kept: list[list[Any]] = []
     for options in ({}, {"metric": "ndcg"}):
         study, pruner = optuna.create_study(pruner=rn.OptunaPruner()), rn.OptunaPruner()
         report = DATA.evaluate(DATA.features[:, 0], metrics=["ndcg@5", *["rmse"] * len(options)])
@@ -73,8 +74,19 @@ def test_scores_of_users_do_as_well_as_a_report() -> None:
             trial = study.ask()
             pruner.report(trial, result, 3, **(options if result is report else {}))
             kept.append(study.trials[-1].user_attrs["recsys_ndcg step 3"])
-    for one in kept:
-        assert one == pytest.approx(kept[0], rel=1e-12)
+    for *numbers, kinds in kept:
+        assert numbers == pytest.approx(kept[0][:-1], rel=1e-12)
+        assert kinds["bounded"]
+    several: list[tuple[Any, bool]] = [
+        ([0.0, 1.0, math.nan], True),
+        ([-1.0, 0.0], False),
+        ([2, 1], False),
+    ]
+    for step, (scores, is_bounded) in enumerate(several, 4):
+        pruner.report(trial, scores, step)
+        *numbers, kinds = study.trials[-1].user_attrs[f"recsys_ndcg step {step}"]
+        assert numbers[:3] == pytest.approx([2, np.nanmean(scores), math.sqrt(0.5)])
+        assert kinds["bounded"] == is_bounded
 
 
 def test_a_step_without_an_interval_is_an_error() -> None:

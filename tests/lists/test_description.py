@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pandas as pd
 import pytest
 
@@ -18,6 +20,16 @@ def test_lists_print_as_a_sentence() -> None:
     text = "RankedLists of 2 users with 2 recommended items, 0 to 2 each; 1 without a true value; "
     assert str(supplied) == text + "2 labelled items in no list."
     assert ", 0 to 2 each, of 100 candidates; 1 without" in str(chosen)
+
+
+def test_a_notebook_shows_the_counts_and_the_first_items() -> None:
+    """The best first; items at the same rank in the order of their rows."""
+    rows = [(1, item, rank) for item, rank in zip("abcdefg", (3, 1, 2, 1, 1, 3, 3), strict=True)]
+    results = pd.DataFrame(rows, columns=["user", "item", "rank"])
+    shown = rn.RankedLists.from_labels(LABELS, results)._repr_html_()
+    cells = [re.sub("<[^>]+>", "", one).strip() for one in re.findall("<td.*?</td>", shown)]
+    assert cells[:7] == ["2", "7", "7", "0, 3.5, 7", "28.6%", "1", "1"]
+    assert cells[7:19] == ["1", "b", "3", "1", "d", "-", "1", "e", "-", "1", "c", "-"]
 
 
 @pytest.mark.filterwarnings("ignore:Ties affect")

@@ -191,3 +191,18 @@ def test_the_code_on_a_page_of_a_command_runs(command: str) -> None:
     else:
         run("evaluate", *command.split()[1:], "--json", "r.json")
         assert found == rn.Report.load("r.json")
+
+
+def test_the_files_of_a_report_are_written_as_python() -> None:
+    """Paths as text, no labels as None, and what differs from the defaults."""
+    how: Any = {"metrics": "popularity@2", "train": Path("train.csv")}
+    data = {"labels": Path("labels.csv"), "results": Path("good-results.csv")}
+    files = {"labels": "labels.csv", "results": "good-results.csv"}
+    for labels, name in ((data["labels"], "labels.csv"), (None, None)):
+        found = rn.evaluate({**data, "labels": labels}, **how)
+        assert found.inputs == {"train": "'train.csv'", "data": repr({**files, "labels": name})}
+    parts = [Path("good.csv")]
+    assert rn.evaluate(parts, metrics="rmse").inputs == {"data": "['good.csv']"}
+    columns = {"user": "uid", "item": "iid", "estimated": "est", "true": "r"}
+    found = rn.evaluate("good-own.csv", metrics="rmse", columns=columns)
+    assert found.inputs == {"columns": repr(columns), "data": "'good-own.csv'"}

@@ -217,6 +217,18 @@ def test_a_mean_that_few_users_make_has_the_exact_bound_of_their_share(few: int)
     assert [low_of_parts, high_of_parts] == pytest.approx([low, high], rel=1e-9)
 
 
+def test_users_one_by_one_have_the_moments_of_all() -> None:
+    """A single user has no spread."""
+    scores = np.array([[3.0, 1.0], [0.5, np.nan], [2.0, 7.0]])
+    known = ~np.isnan(scores)
+    one, *others = [Moments.of(None, scores[[n]], known[[n]]) for n in range(3)]
+    assert (one.y_rest.tolist(), one.sum_y.tolist()) == ([0, 0], [3, 1])
+    whole = sum(others, one)
+    apart = scores - np.nanmean(scores, axis=0)
+    assert whole.y_rest == pytest.approx(np.sqrt(np.nansum(apart**2, axis=0)))
+    assert whole.y_rest == pytest.approx(Moments.of(None, scores, known).y_rest)
+
+
 def test_intervals_of_means_that_few_users_make_hold() -> None:
     """Of half a percent of users with a score, which is mostly small: logit t misses too often."""
     random = np.random.default_rng(0)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -50,6 +50,7 @@ def test_counts_means_and_t_are_those_of_the_textbook(table: Floats, alpha: floa
             assert (found.low[place], found.high[place]) == pytest.approx(ends, rel=1e-6, abs=1e-9)
 
 
+@example(np.array([[0, 0], [0, 1], [1, 1], [0, 0.5], [1, 0], [0.3, 0], [0, 1], [0.2, 0]]))
 @given(tables(2))
 @examples(1)
 def test_wilcoxon_and_sign_tests_are_those_of_the_textbook(table: Floats) -> None:

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import norm
 
 import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
@@ -144,6 +145,104 @@ def test_no_check_fires_on_a_clean_split() -> None:
     assert found.verdict == "fact"
     assert found.skipped == {}
     assert {one.check for one in found.findings} == {*CHECKS}
+
+
+def count_by_hand(train: Frame, test: Frame, validation: Frame, lists: Frame) -> Parts:
+    """Return the rows or users that each check counts, and among how many."""
+    pairs = {
+        name: pd.MultiIndex.from_frame(part[["user", "item"]])
+        for name, part in {"train": train, "test": test, "late": validation, "lists": lists}.items()
+    }
+    of_users, first = test["user"].value_counts(), train.groupby("item")["timestamp"].min()
+    last, users = train.groupby("user")["timestamp"].max(), test["user"].drop_duplicates()
+    repeats = [part.duplicated(["user", "item"]).sum() for part in (train, test)]
+    until = lists["user"].map(test.groupby("user")["timestamp"].max())
+    rows: Any = {
+        "pairs in both parts": pairs["test"].isin(pairs["train"]),
+        "validation rows in other parts": pairs["late"].isin(pairs["train"].union(pairs["test"])),
+        "users unknown in training": ~test["user"].isin(train["user"]),
+        "items unknown in training": ~test["item"].isin(train["item"]),
+        "users with one test row": of_users == 1,
+        "users with fewer than k test rows": of_users < 7,
+        "later rows of the same user in training": test["timestamp"] < test["user"].map(last),
+        "overlap of periods": train["timestamp"] > test["timestamp"].median(),
+        "items from the future": test["timestamp"] < test["item"].map(first),
+        "items from the future in lists": lists["item"].map(first) > until,
+        "training items in lists": pairs["lists"].isin(pairs["train"]),
+        "users with lists": users.isin(lists["user"]),
+        "test items missing from candidates": (
+            test["user"].isin(lists["user"]) & ~pairs["test"].isin(pairs["lists"])
+        ),
+    }
+    counted = {name: (int(one.sum()), len(one)) for name, one in rows.items()}
+    return counted | {"repeated pairs": (sum(repeats), len(train) + len(test))}
+
+
+def test_every_count_is_that_of_plain_pandas() -> None:
+    """Of a split without faults, and of one with many; the worst verdicts come first."""
+    clean = make_split()
+    test = move_users(clean["test"]).assign(item=lambda part: part["item"] + 3)
+    test["timestamp"] -= 700
+    test = pd.concat([test.iloc[4:], test.tail(2), clean["train"].head(3)])
+    train: Frame = pd.concat([clean["train"], clean["train"].tail(5)])
+    late = pd.concat([clean["validation"], test.head(7), clean["train"].head(6)])
+    lists = pd.concat([clean["lists"], clean["train"].head(4), test.head(9)])
+    lists = lists.drop_duplicates(["user", "item"]).assign(estimated=1.0)
+    faulty = {"train": train, "test": test, "validation": late, "lists": lists}
+    for parts in (clean, faulty):
+        found = check(parts, k=7).checks
+        counted = count_by_hand(**parts)
+        shown = found.loc[[*counted], ["count", "share"]]
+        assert shown["count"].to_dict() == {name: one[0] for name, one in counted.items()}
+        assert shown["share"].tolist() == [count / total for count, total in counted.values()]
+        assert found["verdict"].tolist() == sorted(
+            found["verdict"], key=["error", "warning", "fact"].index
+        )
+
+
+def find_p(gap: float, error: float) -> float:
+    """Return the two-sided p-value of a normal difference."""
+    return float(2 * norm.sf(abs(gap) / error))
+
+
+def test_numbers_of_the_checks_are_by_their_formulas() -> None:
+    """Welch's z, the z of a share, lengths of lists, shares of the validation part."""
+    parts = make_split()
+    train, test = (parts[name]["rating"] for name in ("train", "test"))
+    parts["test"]["rating"] = test = (test + (np.arange(300) % 9 == 0)).clip(upper=5)
+    parts["validation"] = parts["validation"].iloc[4:]
+    found = check(parts)
+    error = np.sqrt(train.var(ddof=0) / 1200 + test.var(ddof=0) / 300)
+    p_value = find_p(test.mean() - train.mean(), error)
+    expected = {"test": test.mean(), "train": train.mean(), "p_value": p_value}
+    assert found["rating shift"].numbers == pytest.approx(expected)
+    share, before = (test >= 4).mean(), (train >= 4).mean()
+    p_value = find_p(share - before, np.sqrt(before * (1 - before) * (1 / 300 + 1 / 1200)))
+    expected = {"test": share, "train": before, "p_value": p_value}
+    assert found["share of relevant rows"].numbers == pytest.approx(expected)
+    lengths = parts["lists"]["user"].value_counts()
+    assert found["sampled candidates"].numbers == {"shortest": 11, "longest": 12}
+    assert (lengths.min(), lengths.max()) == (11, 12)
+    single = found["validation made like test"].numbers["validation: users with one row"]
+    assert single == (parts["validation"]["user"].value_counts() == 1).mean() > 0
+    users = check(parts, threshold=0)["users who can be scored"].numbers
+    assert users["with a relevant row (recall)"] == 60
+    unrated = {name: part.drop(columns="rating") for name, part in parts.items() if name != "lists"}
+    found = rn.check_split(**unrated)
+    assert found["what this split can tell apart"].numbers == {
+        "hit of two independent models, at most": rn.power(deviation=np.sqrt(0.5), users=60)
+    }
+    assert found.to_dict()["skipped"]["rating shift"] == "ratings"
+
+
+@pytest.mark.parametrize(("rating", "p_value"), [(3, 1.0), (4, 0.0)])
+def test_equal_ratings_differ_with_certainty_or_not_at_all(rating: int, p_value: float) -> None:
+    """If all of a part are equal, there is no chance in the difference of the means."""
+    parts = make_split()
+    parts = {name: parts[name].assign(rating=3) for name in ("train", "test")}
+    found = check({**parts, "test": parts["test"].assign(rating=rating)})["rating shift"]
+    assert found.numbers["p_value"] == p_value
+    assert found.verdict == ("warning" if rating == 4 else "fact")
 
 
 def test_every_check_has_a_fault_that_makes_it_fire() -> None:
@@ -448,7 +547,8 @@ def test_what_cannot_be_read_within_a_memory_limit_is_named(tmp_path: Path) -> N
         path.write_text(f"user,item,rating,timestamp\n{line}\n2,2,4,7\n")
         with rejects(match, whole=False):
             rn.check_split(path, test, memory_limit="2GB")
-        with rejects("line 2|row 0", whole=False):
+        where = "timestamp: .*row 0" if "soon" in line else "line 2"
+        with rejects(where, whole=False):
             rn.check_split(path, test)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from recsys_ndcg.folds import RollingTime
@@ -34,6 +34,7 @@ def _cut_evenly(times: list[int], cuts: int, spacing: str) -> list[float]:
     return [ordered[len(times) * number // (cuts + 1)] for number in range(1, cuts + 1)]
 
 
+@example([(0, 0), (1, 1), (0, 4), (1, 9), (2, 12)], 2, None, 5, "time", True)  # noqa: FBT003 - as drawn
 @given(
     rows_drawn,
     st.integers(1, 5),
@@ -112,7 +113,7 @@ def test_times_and_durations_have_several_forms(cuts: Any, window: Any) -> None:
         (lambda: RollingTime(window=float("nan")), "not nan"),
         (lambda: RollingTime(history=-1), "history must be a duration"),
         (lambda: RollingTime(window=[1]), r"not \[1\]"),
-        (lambda: RollingTime(spacing="rows"), "spacing"),
+        (lambda: RollingTime(spacing="rows"), "^spacing must be"),
     ],
 )
 def test_a_wrong_option_is_rejected(make: Callable[[], Any], match: str) -> None:

@@ -293,7 +293,8 @@ def test_lists_are_drawn_by_the_seed_without_repetition() -> None:
         assert len(set(draws[-1])) == 4
         assert all(one[key] in LISTS[key] for one in search.param_combinations for key in one)
     assert draws[0] == draws[1] == draws[3] != draws[2]
-    assert_rejected("n_iter.* 9 combinations", RandomizedSearchCV, surprise.SVD, LISTS, n_iter=10)
+    for n_iter, match in ((10, "n_iter.* 9 combinations"), (0, "^n_iter must be a whole")):
+        assert_rejected(match, RandomizedSearchCV, surprise.SVD, LISTS, n_iter=n_iter)
     nested = RandomizedSearchCV(surprise.KNNBaseline, {**NESTED, "k": [5, 10, 20]}, 3)
     assert all(one["sim_options"]["min_support"] == 2 for one in nested.param_combinations)
 

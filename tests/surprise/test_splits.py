@@ -126,6 +126,13 @@ def test_leave_last_out_takes_the_last_by_time_then_by_row(
     assert sorted(train + test) == sorted(zip(users, range(len(users)), strict=True))
 
 
+def test_many_ratings_at_the_same_time_are_in_the_order_of_their_rows() -> None:
+    """Of a user with so many that NumPy would sort them in another way."""
+    times = [row % 2 for row in range(500)]
+    expected = [row for row, time in enumerate(times) if time][-7:]
+    assert held_out(LeaveLastOut(7), rated(*"a" * 500, times=times)) == [expected]
+
+
 @given(times_drawn, st.integers(1, 5), st.booleans(), st.sampled_from([int, float, str]))
 def test_a_cut_in_time_keeps_equal_times_together(
     rows: list[tuple[int, int]], size: int, known_users: Any, kind: Callable[[int], Any]
@@ -282,6 +289,7 @@ EMPTY: list[tuple[Any, str, Sequence[Any] | None, str]] = [
     (TimeSplit(4), "aaaa", range(4), "test_size=4 leaves none of 4 ratings to"),
     (TimeSplit(1), "aaa", [7] * 3, "test_size=1, .* 7.0, .* to train on: .* from 7.0 to 7.0"),
     (TimeSplit(at="2020-01-01"), "aa", [1577836800000] * 2, "at='2020-01-01'.* at 1577836800.0, "),
+    (TimeSplit(at=9), "aab", range(3), "at=9, a cut at 9, leaves no rating to test: "),
     (TimeSplit(at=1), "abb", range(3), "the users of the 2 ratings from 1 on .*known_users=False"),
 ]
 

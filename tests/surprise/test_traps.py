@@ -258,8 +258,8 @@ def test_an_algorithm_that_truncates_half_stars_gives_one_warning(kind: Any, spl
 
 def test_the_algorithm_and_the_trainset_must_belong_together(fitted: Any, split: Any) -> None:
     """Otherwise inner ids would mean other users; a copy of the trainset is the same."""
-    for act in catalogue_acts(svd(), split):
-        assert_rejected(r"SVD is not fitted.*algo.fit\(trainset\)", act)
+    for act in (*catalogue_acts(svd(), split), *catalogue_acts(surprise.SVD, split)):
+        assert_rejected(r"^SVD is not fitted.*algo.fit\(trainset\)", act)
     other = dataset(TABLE.iloc[::2]).build_full_trainset()
     match = rf"another trainset \(\d+ ratings\) than this one \({other.n_ratings} ratings"
     test = [("u001", "i001", 4.0)]
