@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property, partial
-from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +19,7 @@ from recsys_ndcg.significance.paired_scores import equalise_near_ties
 _ROUNDING = 1e-12  # of the largest score: a smaller difference is rounding
 _SAME = 1e-9  # of T: a smaller difference is rounding
 _PRIOR = 10  # users that the variance of all groups counts as
+_LEAST_P, _HALVINGS = 1e-15, 50  # of the search for p between this and 1
 _BUDGET = 100_000_000  # permuted labels: they take about a second
 _CELLS = 1 << 18  # labels permuted, or contrasts computed, at once
 
@@ -85,8 +85,8 @@ def compare_groups(  # noqa: PLR0913 - all are choices
     groups vary less. The second test needs no equal variances. It asks whether the interval of the
     difference contains 0 that the intervals of the two means imply (MOVER, Zou & Donner 2008): its
     ends are :math:`d - \sqrt{(\bar x_a - l_a)^2 + (u_b - \bar x_b)^2}` and
-    :math:`d + \sqrt{(u_a - \bar x_a)^2 + (\bar x_b - l_b)^2}`. For p, these distances are a normal
-    quantile of the same level times an error. The correction is Šidák's (1967).
+    :math:`d + \sqrt{(u_a - \bar x_a)^2 + (\bar x_b - l_b)^2}`. Its p is one minus the level of the
+    interval that ends at 0. The correction is Šidák's (1967).
 
     Groups of ten users or more with equal means are found in at most 7 % of samples (at level 0.95)
     if scores are in [0, 1], whatever the variances, or if their distribution is not very skewed. If
@@ -117,7 +117,7 @@ def compare_groups(  # noqa: PLR0913 - all are choices
     seed : int
         The seed of the permutations.
     min_users : int
-        A contrast of which one side has fewer scores is not tested: p is NaN. Where few scores are
+        A contrast of which one side has fewer scores, or one, is not tested: p is NaN. Where few are
         above 0, a single user's T can be so large that the correction would hide what larger groups
         show.
     one_family : bool
@@ -262,7 +262,7 @@ class _GroupedScores:
         difference[np.abs(difference) <= _ROUNDING * np.abs(values).max(initial=0.0)] = 0.0
         smaller = sizes[np.array(contrasts)].min(axis=0)
         difference[smaller == 0] = np.nan
-        tested = np.flatnonzero((smaller >= max(min_users, 1)) & (total > n_present))
+        tested = np.flatnonzero((smaller >= max(min_users, 2)) & (total > n_present))
         whole, (unit,) = to_whole_numbers(centred[None], alike=True)
         mean = float(whole.sum()) / max(total, 1)
         deviation = float(whole.std(ddof=1)) if whole.any() else np.inf
@@ -336,31 +336,49 @@ class _GroupedScores:
             The number of tests of the family.
         """
         least, errors = self.observed
-        difference = self.difference[self.tested]
-        p = np.maximum(p, self._test_by_intervals(level, 1)[0])
-        by_intervals, low, high = self._test_by_intervals(level, n_tests)
-        p_corrected = np.maximum(compute_drawn_p(largest, least), by_intervals)
+        difference, by_intervals = self.difference[self.tested], self._test_by_intervals()
+        p = np.maximum(p, by_intervals)
+        corrected = 1 - (1 - by_intervals) ** n_tests
+        p_corrected = np.maximum(compute_drawn_p(largest, least), corrected)
+        below, above = self._measure_intervals(level ** (1 / max(n_tests, 1)))
+        low, high = difference - below, difference + above
         rank = find_critical_rank(len(largest), round(1 - level, 12))
         critical = np.append(largest, np.inf)[rank]
         half = np.where(errors > 0, errors, np.isinf(critical)) * critical * self.scale
         low, high = np.minimum(low, difference - half), np.maximum(high, difference + half)
         return low, high, p, p_corrected
 
-    def _test_by_intervals(self, level: float, n_tests: int) -> tuple[Floats, Floats, Floats]:
-        """Return p, and the ends of the intervals, from the intervals of both means."""
-        level **= 1 / max(n_tests, 1)
+    def _test_by_intervals(self) -> Floats:
+        """Return p: one minus the level of the interval that has an end at 0."""
+        difference = self.difference[self.tested]
+        least, most = np.full((2, len(difference)), [[math.log(_LEAST_P)], [0.0]])
+        for _ in range(_HALVINGS):
+            middle = (least + most) / 2
+            below, above = self._measure_intervals(-np.expm1(middle))
+            has_zero = np.abs(difference) <= np.where(difference > 0, below, above)
+            least, most = np.where(has_zero, middle, least), np.where(has_zero, most, middle)
+        return np.exp(most)
+
+    def _measure_intervals(self, level: Any) -> tuple[Floats, Floats]:
+        """Return how far the intervals of the differences reach to both sides (MOVER).
+
+        Each contrast may have its own level.
+        """
+        below, above = [], []
+        for side in self.sides:
+            place, how = self.places[side], {"bounded": self.is_bounded}
+            ends = mean_interval(self.sizes[side], place, self.lengths[side], level, **how)
+            near, far = np.nan_to_num(np.abs(np.array(ends) - place))
+            below.append(near)
+            above.append(far)
+        return np.hypot(below[0], above[1]), np.hypot(above[0], below[1])
+
+    @cached_property
+    def lengths(self) -> Floats:
+        """The root of the sum of squared deviations of each side; 0 if its mean is a bound."""
         _, squares = self.measure_sides(np.flatnonzero(self.is_scored)[None])
         is_end = self.is_bounded & (np.abs(self.places - 0.5) >= 0.5 - _ROUNDING)
-        length = np.where(is_end, 0.0, np.sqrt(squares[0]) * self.scale)
-        ends = mean_interval(self.sizes, self.places, length, level, bounded=self.is_bounded)
-        below, above = np.nan_to_num(np.abs(ends - self.places))
-        one, other = self.sides
-        below, above = np.hypot(below[one], above[other]), np.hypot(above[one], below[other])
-        difference = self.difference[self.tested]
-        size = _divide_errors(np.abs(difference), np.where(difference > 0, below, above))
-        size *= NormalDist().inv_cdf((1 + level) / 2) / math.sqrt(2)
-        p = np.array([math.erfc(one) for one in size.tolist()])
-        return 1 - (1 - p) ** n_tests, difference - below, difference + above
+        return np.where(is_end, 0.0, np.sqrt(squares[0]) * self.scale)
 
 
 def _sum_groups(values: Floats, offsets: Positions) -> Floats:

@@ -101,7 +101,7 @@ def ratio_interval(  # noqa: PLR0913 - all are inputs
         q, and the mean of d.
     residual : float or array
         The root of the sum of squared residuals.
-    level : float
+    level : float or array
         Between 0 and 1.
     bounded, nonnegative : bool or array
         Whether every possible n/d is in [0, 1]; whether none is negative.
@@ -128,7 +128,7 @@ def ratio_interval(  # noqa: PLR0913 - all are inputs
     """
     users = np.maximum(count, 2).astype(np.int64)
     is_defined = (np.asarray(count) > 1) & (mean != 0)
-    reach = np.reshape([find_t_quantile(level, one) for one in users.ravel().tolist()], users.shape)
+    reach = _find_t_quantiles(level, users)
     mean = np.where(is_defined, mean, 1.0)
     half = reach * (residual / np.sqrt(users - 1)) / np.sqrt(users) / np.abs(mean)
     varies = scores_vary(users, ratio * mean, residual)
@@ -292,6 +292,16 @@ def adjusted_interval(  # noqa: PLR0913 - all are inputs
         low, high = np.fmin(low, near), np.fmax(high, far)
     low, high = clip_ends([low, high], has_ends)
     return 1 - (1 - low) / share, 1 - (1 - high) / share
+
+
+def _find_t_quantiles(level: Any, users: Any) -> Floats:
+    """Return `find_t_quantile` for each number of users; for many levels with SciPy."""
+    if np.ndim(level):
+        from scipy.special import stdtrit  # noqa: PLC0415 - for tests of groups
+
+        quantiles: Floats = stdtrit(users - 1, (1 + level) / 2)
+        return quantiles
+    return np.reshape([find_t_quantile(level, one) for one in users.ravel().tolist()], users.shape)
 
 
 @lru_cache(maxsize=1024)

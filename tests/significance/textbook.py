@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations, permutations, product
-from statistics import NormalDist, stdev
+from statistics import stdev
 
-from scipy import stats
+from scipy import optimize, stats
 
 Numbers = list[float]
 Table = list[Numbers]
@@ -193,21 +193,24 @@ def label_permutations(
 def interval_p(
     values: Numbers, codes: Sequence[int], sides: tuple[set[int], set[int]], n_tests: int = 1
 ) -> float:
-    """Return p of the interval that two means' t intervals imply: MOVER, and Šidák's correction."""
-    level = 0.95 ** (1 / n_tests)
-    squares = 0.0
-    for side in _split(values, codes, sides):
-        deviation = stdev(side) if len(side) > 1 else 0.0
-        if deviation > EQUAL:
-            reach = float(stats.t.ppf((1 + level) / 2, len(side) - 1))
-            squares += reach * reach * deviation**2 / len(side)
-    apart = abs(mean_apart(values, codes, sides))
+    """Return p of the interval that two means' t intervals imply: MOVER, and Šidák's correction.
+
+    It is one minus the level at which the interval ends at 0.
+    """
+    apart, groups = abs(mean_apart(values, codes, sides)), _split(values, codes, sides)
     if not apart > EQUAL:
         return 1.0
-    size = apart / math.sqrt(squares) if squares else math.inf
-    normal = NormalDist()
-    size *= normal.inv_cdf((1 + level) / 2)
-    return 1 - (1 - 2 * normal.cdf(-size)) ** n_tests
+    varying = [side for side in groups if len(side) > 1 and stdev(side) > EQUAL]
+
+    def reach_beyond(p: float) -> float:
+        ends = [
+            float(stats.t.isf(p / 2, len(side) - 1)) * stdev(side) / math.sqrt(len(side))
+            for side in varying
+        ]
+        return math.hypot(*ends) - apart
+
+    p = optimize.brentq(reach_beyond, 1e-15, 1, xtol=1e-15) if reach_beyond(1e-15) > 0 else 0.0
+    return 1 - (1 - float(p)) ** n_tests
 
 
 def _split(
@@ -221,7 +224,7 @@ def _standardised(values: Numbers, codes: Sequence[int], sides: tuple[set[int], 
     """Return |t| with variances as of ten more users of the groups' variance, but no smaller."""
     apart, groups = mean_apart(values, codes, sides), {*codes}
     freedom = len(values) - len(groups)
-    if math.isnan(apart) or freedom < 1:
+    if freedom < 1 or min(map(len, _split(values, codes, sides))) < 2:
         return math.nan
     within = math.fsum(
         _squared_deviations(
