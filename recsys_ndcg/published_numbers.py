@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -83,8 +84,9 @@ class _Statement:
         if self.n_relevant is not None:
             return self.n_relevant
         k, (low, _) = self.measurement.metric.k or 1, self.ends
-        fewest = (n for n in range(1, k + 1) if _measure_orders(self, n, k + 1)[2] >= low)
-        return next(fewest, 1)
+        counts = range(1, min(k, self.n_items or k) + 1)  # the best score rises with them
+        fewest = bisect_left(counts, low, key=lambda n: _measure_orders(self, n, n + 1)[2])
+        return counts[fewest] if fewest < len(counts) else 1
 
     @property
     def plan(self) -> Plan:
@@ -200,11 +202,12 @@ def explain_number(text: str, *, items: int | None = None) -> NumberExplanation:
     names_one = any(row["stated"] for row in rows)
     shown = [row for row in rows if row["stated"] or not names_one]
     remarks = []
+    is_possible = not all(row["verdict"].startswith("impossible") for row in rows)
     if stated.n_relevant is None:
         remarks.append(
             "The number of relevant items of each user is not given: chance is for "
-            f"{stated.n_assumed}, the fewest that allow the number, and the best for as many as "
-            "count. Add 'leave-one-out' or '5 relevant'."
+            f"{stated.n_assumed}{', the fewest that allow the number' * is_possible}, and the best "
+            "for as many as count. Add 'leave-one-out' or '5 relevant'."
         )
     remarks += [line for row in shown for line in _describe_ranks(stated, row)]
     if stated.n_items is None:
@@ -310,12 +313,13 @@ def _build_row(
     stated: _Statement, name: str, size: int | None, *, is_stated: bool
 ) -> dict[str, Any]:
     """Return the chance level and the best score for lists of a size, and the verdict."""
-    k = stated.measurement.metric.k
+    k = stated.measurement.metric.k or 1
     chance, worst = np.nan, 0.0
     if size is not None:
         chance, worst, best = _measure_orders(stated, min(stated.n_assumed, size), size)
     if size is None or stated.n_relevant is None:  # the number of relevant items that is best
-        best = _measure_orders(stated, k or 1, max(size or 0, (k or 1) + 1))[2]
+        n_best = min(k, size or stated.n_items or k)
+        best = _measure_orders(stated, n_best, n_best + 1)[2]
     low, high = stated.ends
     verdict = "possible"
     if np.isnan(best):

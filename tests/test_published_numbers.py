@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from math import comb, log2
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
+from recsys_ndcg.scoring import Audit
 from tests.commands import error_of, json_of, run
 from tests.errors import assert_rejected, rejects
 from tests.profiles import examples
@@ -204,3 +206,22 @@ def test_chance_is_that_of_the_fewest_relevant_items_that_allow_a_number(
     assert chance["all items"] == pytest.approx(fewest / 3706)
     assert f"chance is for {fewest}, the fewest that allow the number" in found.remarks[0]
     assert any("median rank" in line for line in found.remarks) == (fewest == 1)
+
+
+def test_a_number_that_no_number_of_relevant_items_allows_is_impossible() -> None:
+    """Above 1, or above n / 10 of a catalogue of n items; the remark does not say otherwise."""
+    for text in ("P@10 1.5", "P@10 .421, 3 items"):
+        found = rn.explain_number(text)
+        assert {*found.table["verdict"]} == {"impossible: above the best"}
+        assert "chance is for 1, and the best for as many as count" in found.remarks[0]
+    assert {*found.table["best"].round(9)} == {0.3}
+    best = rn.explain_number("P@1000 .03, ML-1M").table["best"]
+    assert best.tolist() == pytest.approx([1, 0.1, 0.101, 1])  # of all, among 100 and 101, rated
+
+
+def test_the_fewest_relevant_items_are_found_in_few_steps() -> None:
+    """A search of all numbers took minutes for a long list."""
+    with patch.object(Audit, "of", wraps=Audit.of) as measured:
+        remark = rn.explain_number("P@200 .421, 3000 items").remarks[0]
+    assert "chance is for 85, the fewest" in remark
+    assert measured.call_count < 25

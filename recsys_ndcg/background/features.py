@@ -16,8 +16,8 @@ from recsys_ndcg.errors import InvalidInputError, quote, suggest, warn
 from recsys_ndcg.input import read_indexed_table
 
 _SEPARATOR = "|"  # as in the genres of MovieLens
-_OWN = 0.9  # numbers are no categories if this share of the items, or more, have different ones
-_MIN_ITEMS = 5  # in a smaller table, different numbers mean nothing
+_OWN = 0.9  # values are no categories if this share of the items, or more, have different ones
+_MIN_ITEMS = 5  # in a smaller table, different values mean nothing
 _KINDS = "numbers, texts (categories), sets, or vectors of equal length"
 
 
@@ -68,20 +68,20 @@ class Feature(ReadOnlyArrays):
 
     @property
     def n_values(self) -> int:
-        """The number of different entries of a column of numbers."""
+        """The number of different entries of a column of numbers or categories."""
         return len(np.unique(self.values[self.is_known]))
 
     @property
-    def has_own_numbers(self) -> bool:
-        """Whether nearly every item has a number of its own, such as a price: no categories."""
-        n_items = int(self.is_known.sum())
-        return self.kind == "number" and n_items >= _MIN_ITEMS and self.n_values >= _OWN * n_items
+    def has_own_values(self) -> bool:
+        """Whether nearly every item has a price or a title of its own: no categories."""
+        n_items, is_category = int(self.is_known.sum()), self.kind in ("number", "category")
+        return is_category and n_items >= _MIN_ITEMS and self.n_values >= _OWN * n_items
 
     @property
     def code_for_categories(self) -> str:
         """Python that makes categories of a column of numbers: ranges if items share no number."""
         column = f"features[{self.name!r}]"
-        cut = f"pd.qcut({column}, 5)" if self.has_own_numbers else column
+        cut = f"pd.qcut({column}, 5)" if self.has_own_values else column
         return f"{column} = {cut}.astype('string')"
 
     def reindex(self, positions: Positions, n_items: int) -> Feature:

@@ -100,7 +100,8 @@ def find_choices(name: str, metric: str | None = None) -> dict[str, Any]:
         fields = [one for one, words in described if isinstance(name, str) and name in words]
         hint = suggest(str(name).lower(), PRESETS)
         if fields and not hint.startswith("Did"):
-            hint = f"It is a choice: write Convention({fields[0]}={name!r})."
+            examples = " or ".join(f"Convention({one}={name!r})" for one in fields[:3])
+            hint = f"It is a choice: write {examples}."
         msg = f"No preset is named {quote(name)}. {hint}"
         raise InvalidInputError(msg)
     metric_name, choices = parse_metric_name(metric or "ndcg"), preset.choices

@@ -16,7 +16,7 @@ import pandas as pd
 from recsys_ndcg.arrays import Floats, Ids, Positions
 from recsys_ndcg.catalogue import Candidates, Training
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.errors import InvalidInputError, quote, warn
+from recsys_ndcg.errors import InvalidInputError, format_count, quote, warn
 from recsys_ndcg.experiments.fingerprints import fingerprint
 from recsys_ndcg.input import Rows, read_rows
 from recsys_ndcg.lazy import lazy_property
@@ -291,8 +291,9 @@ class FunctionModel:
         except (TypeError, ValueError):
             self._raise_error(f"returns {quote(estimates)}")
         if values.shape != (len(pairs),):
-            size = " × ".join(map(str, values.shape)) or "no array of"
-            self._raise_error(f"returns {size} numbers for {len(pairs)} pairs")
+            shape = " × ".join(map(str, values.shape))
+            size = format_count(values.size, "number") if values.ndim < 2 else f"{shape} numbers"
+            self._raise_error(f"returns {size} for {format_count(len(pairs), 'pair')}")
         return values
 
     def _look_up_estimates(self, estimates: Any, pairs: pd.DataFrame) -> Floats:

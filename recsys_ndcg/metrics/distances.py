@@ -385,7 +385,7 @@ def find_distance_objection(metric: OfColumn, known: Background, convention: Con
 
 
 def find_distance_warning(metric: Metric, known: Background | None, convention: Convention) -> str:
-    """Return a warning if numbers that nearly every item has for itself are compared as categories.
+    """Return a warning if values that nearly every item has for itself are compared as categories.
 
     Two items then always differ in them; "" if no such column is read.
     """
@@ -393,16 +393,18 @@ def find_distance_warning(metric: Metric, known: Background | None, convention: 
     if known is None or not reads_features:
         return ""
     rule, kind = convention.distance, known.get_feature(metric.column).kind
-    if rule not in ("hamming", "category") and (rule != "by_column" or kind == "vector"):
+    if callable(rule) or (kind == "vector" and rule not in ("hamming", "category")):
         return ""
     columns = [metric.column] if metric.column else known.features
     for one in (known.features[name] for name in columns):
-        if one.has_own_numbers:
+        if one.has_own_values:
+            fix = f"Leave the column out: features = features.drop(columns={one.name!r})"
+            if one.kind == "number":
+                fix = f"Cut it into ranges, {one.code_for_categories}, or leave it out"
             return (
-                f"{metric.name} takes the numbers of the column {one.name!r} for categories, but "
+                f"{metric.name} takes the values of the column {one.name!r} for categories, but "
                 f"{one.n_values} of {one.is_known.sum()} items have different ones, so nearly any "
-                f"two items differ in it. Cut it into ranges, {one.code_for_categories}, or leave "
-                "it out."
+                f"two items differ in it. {fix}."
             )
     return ""
 

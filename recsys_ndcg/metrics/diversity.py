@@ -53,7 +53,7 @@ class Diversity(OfColumn):
 
     Two empty sets have the Jaccard distance 0; a vector of zeros has the cosine distance 1 from any
     vector. Numbers are compared like categories, such as years; a warning names a column in which
-    nearly every item has a number of its own, such as a price. ``distance="cooccurrence"`` needs
+    nearly every item has a value of its own, a price or a title. ``distance="cooccurrence"`` needs
     training rows instead of features; an item without any has distance 1. A function gets two
     arrays of rows (sets as columns of 0 and 1, categories as their names) and returns their
     distances; it must be symmetric.

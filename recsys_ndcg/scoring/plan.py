@@ -422,7 +422,7 @@ def read_metrics(
 ) -> list[Metric]:
     """Return the requested metrics, each once, in the order of the request."""
     if isinstance(metrics, str):
-        metrics = split_names(metrics) or [metrics]
+        metrics = split_names(metrics)
     elif isinstance(metrics, Metric) or not isinstance(metrics, Iterable):
         metrics = [metrics]
     groups: list[list[Metric]] = []
@@ -440,7 +440,8 @@ def read_metrics(
         msg = f"Two different metrics are called {duplicates[0]!r}: give one of them another name."
         raise InvalidInputError(msg)
     if not groups or not all(groups):
-        msg = "Name at least one metric and one k, such as 'ndcg@10'."
+        missing = "k" if groups else "metric"
+        msg = f"No {missing} is given. Name at least one metric and one k, such as 'ndcg@10'."
         raise InvalidInputError(msg)
     return list(distinct)
 

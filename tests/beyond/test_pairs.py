@@ -356,14 +356,15 @@ def test_what_cannot_be_measured_is_explained(
         rn.evaluate(data, metrics=metric, features=FILMS, convention=rn.Convention(**options))
 
 
-#: Columns that are categories, or compared as vectors; and numbers that nearly no items share.
+#: Columns that are categories, or compared as vectors; and values that nearly no items share.
 HARMLESS = {
     "genres": [{"war"} if item % 3 else {"war", "love"} for item in range(40)],
-    "publisher": [f"house {item}" for item in range(40)],
+    "publisher": [f"house {item % 9}" for item in range(40)],
     "year": [1990 + item % 20 for item in range(40)],
     "place": [[math.cos(item), math.sin(item)] for item in range(40)],
 }
 PRICE = [9.99 + 1.37 * item for item in range(38)] + [9.99, math.nan]
+TITLE = [f"film {max(item, 3)}" for item in range(40)]
 
 
 def measure_books(metric: str, columns: dict[str, Any], **options: Any) -> tuple[float, list[str]]:
@@ -393,7 +394,7 @@ def test_numbers_that_hardly_any_items_share_are_not_taken_for_categories(metric
     assert alone == 1
     assert both >= 1 > genres
     line = "features['price'] = pd.qcut(features['price'], 5).astype('string')"
-    text = f"{metric} takes the numbers of the column 'price' for categories, but 38 of 39 items"
+    text = f"{metric} takes the values of the column 'price' for categories, but 38 of 39 items"
     assert warning == same
     assert warning.startswith(text)
     assert line in warning
@@ -403,12 +404,36 @@ def test_numbers_that_hardly_any_items_share_are_not_taken_for_categories(metric
     assert measure_books(f"{metric}@5", columns, missing_feature="zero", **by)[1] == []
 
 
+@pytest.mark.parametrize("metric", ["diversity", "serendipity"])
+@pytest.mark.parametrize("distance", ["by_column", "category", "jaccard", "cosine"])
+def test_texts_that_hardly_any_items_share_are_left_out(metric: str, distance: str) -> None:
+    """Titles make nearly any two items differ, beside genres and alone."""
+    by: dict[str, Any] = {"serendipity_by": "history", "distance": distance}
+    columns = {"genres": HARMLESS["genres"], "title": TITLE}
+    _, (warning,) = measure_books(f"{metric}(title)@5", columns, **by)
+    line = "features = features.drop(columns='title')"
+    assert warning == (
+        f"{metric} takes the values of the column 'title' for categories, but 37 of 40 items have "
+        f"different ones, so nearly any two items differ in it. Leave the column out: {line}."
+    )
+    if distance == "by_column":
+        assert measure_books(f"{metric}@5", columns, **by)[1] == [warning]
+    known: dict[str, Any] = {"features": pd.DataFrame(columns)}
+    exec(line, known)  # noqa: S102 - a line of ours
+    assert measure_books(f"{metric}@5", dict(known["features"]), **by)[1] == []
+    few = {"title": ["same"] * 36 + TITLE[-4:]}
+    assert measure_books(f"{metric}@5", few, **by)[1] == []
+
+
 @pytest.mark.parametrize("column", HARMLESS)
 @pytest.mark.parametrize("others", [True, False])
 def test_other_columns_have_no_warning(column: str, *, others: bool) -> None:
-    """Sets, texts of any number, numbers that items share, vectors; nor prices that go unread."""
+    """Sets, texts and numbers that items share, vectors; nor prices that go unread."""
     columns = HARMLESS if others else {column: HARMLESS[column]}
-    assert measure_books(f"diversity({column})@5", {**columns, "price": PRICE})[1] == []
+    assert (
+        measure_books(f"diversity({column})@5", {**columns, "price": PRICE, "title": TITLE})[1]
+        == []
+    )
     assert measure_books("diversity@5", columns)[1] == []
     by_users = {"distance": "cooccurrence"}
     assert measure_books("diversity@5", {**columns, "price": PRICE}, **by_users)[1] == []

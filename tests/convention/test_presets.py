@@ -85,6 +85,10 @@ def test_a_library_may_treat_its_metrics_differently() -> None:
             "item_asc",
             r"No preset is named .item_asc.. It is a choice: write Convention\(ties='item_asc'\).",
         ),
+        (
+            "zero",
+            r"write Convention\(unlabelled='zero'\) or Convention\(missing_user='zero'\) or .*cold",
+        ),
         (["sklearn"], r"No preset is named \['sklearn'\]"),
     ],
 )

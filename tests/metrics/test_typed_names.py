@@ -86,8 +86,10 @@ def test_several_metrics_may_be_one_text() -> None:
     assert (
         rn.compare({"a": report, "b": report.take(["ann", "bob"])}, metrics=text).metrics == found
     )
-    with pytest.raises(rn.UnknownMetricError, match="No metric is named ' , '"):
+    with pytest.raises(rn.InvalidInputError, match=r"No metric is given\. Name .* 'ndcg@10'"):
         rn.evaluate(ROWS, metrics=" , ")
+    with pytest.raises(rn.InvalidInputError, match=r"No k is given\. Name .* 'ndcg@10'"):
+        rn.evaluate(ROWS, metrics="ndcg", k=[])
 
 
 def test_a_metric_of_ones_own_is_not_hidden() -> None:

@@ -71,14 +71,15 @@ def test_numbers_from_numpy_are_numbers() -> None:
 
 UNKNOWN = [
     ("ndgc", "'ndgc'. Did you mean 'ndcg'"), ("ndcg@@5", "Did you mean 'ndcg'"),
-    ("precison@5", "'precison@5'. Did you mean 'precision'"), ("", "''. There are"),
+    ("precison@5", "'precison@5'. Did you mean 'precision'"),
     ("xyz", "'xyz'. There are: alpha_dcg, alpha_ndcg, ap"),
 ]  # fmt: skip
 INVALID: list[tuple[Any, str]] = [
     ("ndcg@x", "'x' is not a number"), ("ndcg@", "'' is not a number"),
     ("rmse@5", "rmse has no cutoff"), ("ndcg(3)@5", "no option in brackets"),
     ("rbp(x)@5", "'x' is not a number"), ("rbp(1)", "p must be above 0 and below 1"),
-    ("rbp(nan)", "p must be above 0 and below 1"), ([], "Name at least one metric"),
+    ("rbp(nan)", "p must be above 0 and below 1"), ([], "No metric is given. Name"),
+    ("", "No metric is given. Name at least"), (",", "No metric is given. Name at least"),
     ([5], "A metric is a name .*not 5"), (5, "A metric is a name .*not 5"),
     (rn.NDCG, "A metric is a name"),
 ]  # fmt: skip
