@@ -117,9 +117,9 @@ def compare_groups(  # noqa: PLR0913 - all are choices
     seed : int
         The seed of the permutations.
     min_users : int
-        A contrast of which one side has fewer scores, or one, is not tested: p is NaN. Where few are
-        above 0, a single user's T can be so large that the correction would hide what larger groups
-        show.
+        A contrast of which one side has fewer scores, or one, is not tested: p is NaN. If few
+        scores are above 0, a user's T can be so large that the correction would hide what larger
+        groups show.
     one_family : bool
         Whether the correction is for all columns together, not for each column's contrasts.
     show : callable, optional
