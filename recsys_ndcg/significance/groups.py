@@ -357,7 +357,8 @@ class _GroupedScores:
             below, above = self._measure_intervals(-np.expm1(middle))
             has_zero = np.abs(difference) <= np.where(difference > 0, below, above)
             least, most = np.where(has_zero, middle, least), np.where(has_zero, most, middle)
-        return np.exp(most)
+        p: Floats = np.exp(most)
+        return p
 
     def _measure_intervals(self, level: Any) -> tuple[Floats, Floats]:
         """Return how far the intervals of the differences reach to both sides (MOVER).
