@@ -80,7 +80,7 @@ def build_gaps(  # noqa: PLR0913 - all are inputs
     with progress_bar(enabled=progress) as show:
         tests = compare_groups(
             values, codes, len(labels), scores=np.where(bounded, values, np.nan), pairwise=True,
-            level=level, draws=draws, seed=seed, min_users=1, show=partial(show, "Permuting users"),
+            level=level, draws=draws, seed=seed, min_users=2, show=partial(show, "Permuting users"),
         )  # fmt: skip
     fields = {"gap": tests.difference, "low": tests.low, "high": tests.high}
     parts = zip(*(one.T for one in (*fields.values(), tests.p_corrected)), strict=True)

@@ -724,7 +724,7 @@ class Report(Renderable, Mapping[str, float]):
             groups), mean_low, mean_high, largest_gap, largest_low, largest_high, by_chance (the
             mean gap of random groups of these sizes), lowest, highest (the groups), and
             p_corrected of the largest gap. ``"pairs"``: group, other, gap (mean minus mean), low,
-            high, p_corrected; NaN if a group has no score, or no group has two users.
+            high, p_corrected; all but the gap are NaN if a group has fewer than two scores.
             ``"groups"``: group, users, mean, low, high, and remark: why there is no interval, such
             as fewer than ten users with a score.
 

@@ -117,9 +117,9 @@ def compare_groups(  # noqa: PLR0913 - all are choices
     seed : int
         The seed of the permutations.
     min_users : int
-        A contrast of which one side has fewer scores, or one, is not tested: p is NaN. If few
-        scores are above 0, a user's T can be so large that the correction would hide what larger
-        groups show.
+        A contrast of which one side has fewer scores is not tested: p is NaN. Where few scores are
+        above 0, a single user's T can be so large that the correction would hide what larger groups
+        show. A group of one user has only the first test: nothing shows how its scores vary.
     one_family : bool
         Whether the correction is for all columns together, not for each column's contrasts.
     show : callable, optional
@@ -262,7 +262,7 @@ class _GroupedScores:
         difference[np.abs(difference) <= _ROUNDING * np.abs(values).max(initial=0.0)] = 0.0
         smaller = sizes[np.array(contrasts)].min(axis=0)
         difference[smaller == 0] = np.nan
-        tested = np.flatnonzero((smaller >= max(min_users, 2)) & (total > n_present))
+        tested = np.flatnonzero((smaller >= max(min_users, 1)) & (total > n_present))
         whole, (unit,) = to_whole_numbers(centred[None], alike=True)
         mean = float(whole.sum()) / max(total, 1)
         deviation = float(whole.std(ddof=1)) if whole.any() else np.inf

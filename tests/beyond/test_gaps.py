@@ -198,6 +198,15 @@ def test_a_message_says_what_is_wrong(groups: Any, options: dict[str, Any], word
         draw_report(6).gaps(groups, **options)
 
 
+def test_single_users_have_a_gap_but_no_test() -> None:
+    """Nothing shows how their scores vary."""
+    rows = {user: [(2, 1 - user % 2), (1, user % 2)] for user in range(101)}
+    report = rn.evaluate(rows, metrics=["hit@1"], threshold=1)
+    pair = report.gaps({user: "new" if user == 0 else "old" for user in rows}, of="pairs").iloc[0]
+    assert pair["gap"] == 0.5
+    assert pair[["low", "high", "p_corrected"]].isna().all()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["rare hits", "half zeros", "skewed", "few and many users"])
 def test_fifty_groups_without_a_difference_rarely_show_one(kind: str) -> None:
@@ -221,7 +230,7 @@ def test_fifty_groups_without_a_difference_rarely_show_one(kind: str) -> None:
         n_false += bool(((one.low > 0) | (one.high < 0)).any())
     share, wanted = n_false / n_sets, 1 - LEVEL
     assert share <= wanted + 5 * math.sqrt(wanted * (1 - wanted) / n_sets)
-    assert share >= wanted / 5  # and the test is not idle
+    assert share >= wanted / 4  # and the test is not idle
 
 
 @pytest.mark.slow

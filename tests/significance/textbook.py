@@ -224,7 +224,7 @@ def _standardised(values: Numbers, codes: Sequence[int], sides: tuple[set[int], 
     """Return |t| with variances as of ten more users of the groups' variance, but no smaller."""
     apart, groups = mean_apart(values, codes, sides), {*codes}
     freedom = len(values) - len(groups)
-    if freedom < 1 or min(map(len, _split(values, codes, sides))) < 2:
+    if math.isnan(apart) or freedom < 1:
         return math.nan
     within = math.fsum(
         _squared_deviations(
