@@ -97,15 +97,13 @@ def parse_measures(measures: Any, known: Mapping[str, Measure] | None = None) ->
     InvalidInputError
         Two measures have the same name, or a metric lacks its cutoff.
     """
-    if isinstance(measures, str):
-        measures = split_names(measures)
-    elif isinstance(measures, Measure | Metric) or callable(measures):
+    if isinstance(measures, Measure | Metric) or callable(measures):
         measures = [measures]
     if not isinstance(measures, Iterable):
         msg = f"measures is a list such as ['rmse', 'ndcg@10'], not {quote(measures)}."
         raise InvalidInputError(msg)
     by_name: dict[str, Measure] = {}
-    for given in measures:
+    for given in split_names(measures):
         name = given.strip().lower() if isinstance(given, str) else ""
         one = known[name] if known and name in known else _parse_measure(given)
         if by_name.setdefault(one.name, one) != one:
@@ -275,8 +273,7 @@ class FoldPlan:
         if metrics is None:
             metrics = ["ndcg", *([] if threshold is None else ["precision", "recall"])]
         single = isinstance(metrics, Metric) or not isinstance(metrics, Iterable)
-        names = split_names(metrics) if isinstance(metrics, str) else metrics
-        wanted = [names] if single else list(names)
+        wanted = [metrics] if single else split_names(metrics)
         measures = [
             name
             for place, each in enumerate(dict.fromkeys(protocols))

@@ -421,12 +421,10 @@ def read_metrics(
     metrics: Iterable[str | Metric] | str | Metric, ks: Sequence[int | None]
 ) -> list[Metric]:
     """Return the requested metrics, each once, in the order of the request."""
-    if isinstance(metrics, str):
-        metrics = split_names(metrics)
-    elif isinstance(metrics, Metric) or not isinstance(metrics, Iterable):
+    if isinstance(metrics, Metric) or not isinstance(metrics, Iterable):
         metrics = [metrics]
     groups: list[list[Metric]] = []
-    for metric in metrics:
+    for metric in split_names(metrics):
         if not isinstance(metric, str | Metric):
             msg = f"A metric is a name such as 'ndcg@10' or a metric object, not {quote(metric)}."
             raise InvalidInputError(msg)
