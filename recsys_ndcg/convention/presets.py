@@ -105,7 +105,7 @@ def find_choices(name: str, metric: str | None = None) -> dict[str, Any]:
         ]  # fmt: skip
         hint = suggest(str(name).lower(), PRESETS)
         if fields and not hint.startswith("Did"):
-            examples = " or ".join(f"Convention({one}={value!r})" for one in fields[:3])
+            examples = " or ".join(f"convention=Convention({one}={value!r})" for one in fields[:3])
             hint = f"It is a choice: write {examples}."
         msg = f"No preset is named {quote(name)}. {hint}"
         raise InvalidInputError(msg)

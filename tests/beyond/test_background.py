@@ -59,12 +59,29 @@ def test_a_lazy_table_is_read() -> None:
     [
         (FILMS.rename(columns={"movieId": "x"}), "features has no column 'item'; it has x, price"),
         (FILMS.assign(artist=1), "'movieId' and 'artist' could each be it"),
-        (pd.Series([10.0, 20.0], name="price"), "no column 'item'"),
+        (
+            pd.Series([10.0, 20.0], name="price"),
+            "is a Series whose index has row numbers, no items",
+        ),
     ],
 )
 def test_a_table_without_items_is_refused(table: Any, message: str) -> None:
     """Row numbers are no items."""
     assert_rejected(message, rn.evaluate, LISTS, metrics="item(price)@2", features=table)
+
+
+@pytest.mark.parametrize(
+    ("known", "names"),
+    [
+        ({"features": {"item": ["a"], "price": [3]}}, "item: the items of features="),
+        ({"catalogue": ["a"], "train": [(1, "a")]}, "item: the items of train= and catalogue="),
+        ({"train": [("ann", 1)]}, "user: the users of train="),
+    ],
+)
+def test_ids_of_another_type_are_named_by_their_argument(known: Any, names: str) -> None:
+    """Only by one that was given and has such ids."""
+    match = rf"^{names} have ids of type text \(such as 'an?n?'\), the lists of type number"
+    assert_rejected(match, rn.evaluate, LISTS, metrics="popularity@2", **known)
 
 
 def test_a_catalogue_of_prices_is_refused() -> None:

@@ -102,9 +102,9 @@ def test_the_start_of_one_name_is_that_name() -> None:
     """Rather than another one with more of its letters."""
     with rejects("No preset is named 'trec'. Did you mean 'trec_eval'?"):
         rn.Convention.preset("trec")
-    with rejects(r"'gain=linear'\. It is a choice: write Convention\(gain='linear'\)"):
+    with rejects(r"'gain=linear'\. It is a choice: write convention=Convention\(gain='linear'\)"):
         rn.evaluate(ROWS, convention="gain=linear")
-    with rejects(r"It is a choice: write Convention\(undefined=0\.0\)"):
+    with rejects(r"It is a choice: write convention=Convention\(undefined=0\.0\)"):
         rn.evaluate(ROWS, convention="undefined=0")
     with rejects("Did you mean 'surprise_faq'"):  # the nearest of two that begin with it
         rn.Convention.preset("surprise")
