@@ -1,5 +1,7 @@
 """What is known besides the lists: how it is read, and what of it a number depends on."""
 
+import gc
+from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,9 @@ import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.background import Background
+from recsys_ndcg.convention import Convention
 from recsys_ndcg.folds.measures import parse_measures
+from recsys_ndcg.metrics import distances
 from recsys_ndcg.metrics.of_items import OfItems
 from recsys_ndcg.metrics.over_lists import OverLists
 from tests.errors import assert_rejected
@@ -167,6 +171,35 @@ def test_models_measured_with_different_data_are_not_compared(source: str) -> No
         assert (one != other) == (source in sources)
         assert sources <= one.fields.keys()
     assert_rejected(f"different ways: {source} is ", rn.compare, {"A": first, "B": second})
+
+
+def read_candidates(features: Any) -> Background:
+    """Return a background whose items are all candidates."""
+    known = Background.of(features=features)
+    assert known is not None
+    return replace(known, is_candidate=np.ones(len(known.items), dtype=bool))
+
+
+def test_distances_stay_known_when_an_equal_background_is_gone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whatever the garbage collector does between two questions about the same items."""
+    features = {"item": [*"abc"], "x": [*"qqr"]}
+    known = [read_candidates(features)]
+    equal = read_candidates(features)
+    find = distances.find_distances
+
+    def find_and_forget(*how: Any) -> distances.Distances:
+        found = find(*how)
+        known.clear()
+        gc.collect()
+        return found
+
+    assert distances.find_distances(known[0], "x", Convention()) is not None
+    monkeypatch.setattr(distances, "find_distances", find_and_forget)
+    moments = distances.find_moments(equal, "x", Convention())
+    assert moments is not None
+    assert moments.mean == 2 / 3
 
 
 def test_a_digest_depends_on_the_contents_alone() -> None:
