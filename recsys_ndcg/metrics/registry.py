@@ -46,6 +46,20 @@ def register_metric(metric: _Class) -> _Class:
         The name cannot be parsed, or belongs to another metric. The same class may be registered
         again, for example if a notebook cell runs twice.
     """
+    check_name(metric)
+    METRICS[metric.name] = metric
+    METRIC_ALIASES.update(dict.fromkeys((metric.name, *metric.also_called), metric.name))
+    return metric
+
+
+def check_name(metric: type[Metric]) -> None:
+    """Raise if a metric's name cannot be parsed, or another metric has it or an alias.
+
+    Raises
+    ------
+    InvalidInputError
+        The name has other characters, or it, or an alias, is taken.
+    """
     name = getattr(metric, "name", None)
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         msg = (
@@ -53,20 +67,6 @@ def register_metric(metric: _Class) -> _Class:
             f"{metric.__name__} has {quote(name)}."
         )
         raise InvalidInputError(msg)
-    check_name_is_free(metric)
-    METRICS[name] = metric
-    METRIC_ALIASES.update(dict.fromkeys((name, *metric.also_called), name))
-    return metric
-
-
-def check_name_is_free(metric: type[Metric]) -> None:
-    """Raise if another metric has the name or an alias of a metric.
-
-    Raises
-    ------
-    InvalidInputError
-        The name, or an alias, is taken.
-    """
     for other in METRICS.values():
         is_same = (other.__module__, other.__qualname__) == (metric.__module__, metric.__qualname__)
         taken = {other.name, *other.also_called}
