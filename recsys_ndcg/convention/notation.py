@@ -139,9 +139,10 @@ def split_names(names: str | Iterable[Any]) -> list[Any]:
     >>> split_names(["ndcg@5,rr", 7])
     ['ndcg@5', 'rr', 7]
     """
-    given = [names] if isinstance(names, str) else names
-    parts = ([*map(str.strip, _COMMA.split(x))] if isinstance(x, str) else [x] for x in given)
-    return [name for name in chain.from_iterable(parts) if not isinstance(name, str) or name]
+    if isinstance(names, str):
+        return [name for name in map(str.strip, _COMMA.split(names)) if name]
+    parts = ((isinstance(one, str) and split_names(one)) or [one] for one in names)
+    return [*chain.from_iterable(parts)]
 
 
 def mark_cutoff(metric: str) -> str:
