@@ -127,10 +127,10 @@ def normalise_name(name: str) -> str:
     return name.lower().replace("_", "").replace("-", "")
 
 
-def split_names(names: str | Iterable[Any]) -> list[Any]:
+def split_names(names: Any) -> list[Any]:
     """Return the names in one or several texts, separated by commas outside of brackets.
 
-    Whatever is not text stays as it is.
+    Whatever is not text stays as it is, and need not be in a list.
 
     Examples
     --------
@@ -141,6 +141,8 @@ def split_names(names: str | Iterable[Any]) -> list[Any]:
     """
     if isinstance(names, str):
         return [name for name in map(str.strip, _COMMA.split(names)) if name]
+    if not isinstance(names, Iterable):
+        return [names]
     parts = ((isinstance(one, str) and split_names(one)) or [one] for one in names)
     return [*chain.from_iterable(parts)]
 

@@ -421,8 +421,6 @@ def read_metrics(
     metrics: Iterable[str | Metric] | str | Metric, ks: Sequence[int | None]
 ) -> list[Metric]:
     """Return the requested metrics, each once, in the order of the request."""
-    if isinstance(metrics, Metric) or not isinstance(metrics, Iterable):
-        metrics = [metrics]
     groups: list[list[Metric]] = []
     for metric in split_names(metrics):
         if not isinstance(metric, str | Metric):

@@ -15,7 +15,7 @@ from scipy.stats import norm
 
 import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
-from recsys_ndcg.split_checks.split import CHECKS
+from recsys_ndcg.split_checks.checks import CHECKS
 from tests.commands import json_of, run
 from tests.errors import rejects
 from tests.pages import page_of, text_of
