@@ -220,9 +220,7 @@ def check_metrics(plan: Plan) -> None:
         rule = one.convention
         if one.metric.name not in _SUPPORTED or one.metric.tie_objection(rule):
             names = ", ".join(sorted(_SUPPORTED))
-            msg = (
-                f"{one} has no known mean over random lists. Metrics that have one: {names}."
-            )
+            msg = f"{one} has no known mean over random lists. Metrics that have one: {names}."
             raise InvalidInputError(msg)
         if rule.recommend_from is not None or rule.mean_over == "train":
             msg = (

@@ -81,8 +81,7 @@ class UserItems(ReadOnlyArrays):
 
     def count(self, users: Positions) -> Positions:
         """Return the number of items of some users; -1 has none."""
-        sizes = np.append(np.diff(self.offsets), 0)
-        return sizes[users]
+        return np.append(np.diff(self.offsets), 0)[users]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -78,8 +78,7 @@ def name_options(message: str, names: Sequence[str] = ()) -> str:
     if "labels" in options or "sep" in options:
         for call, typed in _CALLS.items():
             message = re.sub(call, typed, message)
-    text = _ARGUMENT.sub(name_argument, message)
-    return _SUBJECT.sub(lambda one: find(one[1]) or one[0], text)
+    return _SUBJECT.sub(lambda one: find(one[1]) or one[0], _ARGUMENT.sub(name_argument, message))
 
 
 def _format_value(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterable
 from contextlib import suppress
@@ -34,7 +35,6 @@ _OTHER_METRICS = {
 #: Names in other libraries for a metric without a cutoff, whatever k they are asked for.
 _WITHOUT_CUTOFF = {"coveredusers", "setf", "setp", "setr", "setrecall"}
 _ENTRY_POINTS = "recsys_ndcg.metrics"
-_WORDS = {"None": None, "True": True, "False": False}
 
 
 def register_metric(metric: _Class) -> _Class:
@@ -180,11 +180,8 @@ def _parse_cutoff(text: str, metric: str) -> int:
 
 def _parse_value(text: str, metric: str) -> Any:
     """Return the value of None, True, False, a number or a quoted string."""
-    if text in _WORDS:
-        return _WORDS[text]
-    quoted = re.fullmatch(rf"(['\"])({PLAIN.pattern})\1", text)
-    if quoted:
-        return quoted[2]
+    if re.fullmatch(rf"None|True|False|(['\"]){PLAIN.pattern}\1", text):
+        return ast.literal_eval(text)
     for convert in (int, float):
         with suppress(ValueError):
             return convert(text)
