@@ -40,7 +40,7 @@ FAULTS: dict[str, tuple[str, dict[str, Any], list[str]]] = {
     "Choose --convention undefined=skip, 0.0 or": (
         f"user,item,estimated,true\n{ROWS}",
         {"convention": rn.Convention(undefined="raise"), "metrics": "recall", "threshold": 6},
-        ["--convention", "undefined=raise", "--metrics", "recall", "--threshold", 6],
+        ["--convention", "undefined=raise", "--metrics", "recall", "--threshold", "6"],
     ),
     "write --convention gain=linear.": (
         f"user,item,estimated,true\n{ROWS}",
@@ -50,7 +50,7 @@ FAULTS: dict[str, tuple[str, dict[str, Any], list[str]]] = {
     "Give recommendations: --labels FILE --results FILE": (
         f"user,item,estimated,true\n{ROWS}",
         {"metrics": "coverage@2", "threshold": 3},
-        ["--metrics", "coverage@2", "--threshold", 3],
+        ["--metrics", "coverage@2", "--threshold", "3"],
     ),
     "--weights must have": (
         f"user,item,estimated,true\n{ROWS}",

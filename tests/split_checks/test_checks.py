@@ -15,7 +15,7 @@ from scipy.stats import norm
 
 import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
-from recsys_ndcg.split_checks.checks import CHECKS
+from recsys_ndcg.split_checks.split import CHECKS
 from tests.commands import json_of, run
 from tests.errors import rejects
 from tests.pages import page_of, text_of
@@ -247,6 +247,7 @@ def test_equal_ratings_differ_with_certainty_or_not_at_all(rating: int, p_value:
 
 def test_every_check_has_a_fault_that_makes_it_fire() -> None:
     """Or only describes."""
+    check(make_split())  # loads the module that registers the checks
     assert {*CHECKS} == {*FAULTS} | FACTS
 
 
