@@ -13,7 +13,7 @@ from html import escape
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from recsys_ndcg.errors import escape_invisible
+from recsys_ndcg.errors import check_flag, escape_invisible
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -49,7 +49,13 @@ def progress_bar(*, enabled: bool, delay: float = _DELAY) -> Iterator[Callable[[
     callable
         Takes a step's description, and the share of it that is done, from 0 to 1; below 0 if
         unknown. Any thread may call it, as often as it likes.
+
+    Raises
+    ------
+    InvalidInputError
+        `enabled`, which users call `progress`, is neither True nor False.
     """
+    check_flag("progress", enabled)
     steps = Steps()
     bar = choose_bar() if enabled and not _is_worker() else None
     if bar is None or not _bar_lock.acquire(blocking=False):

@@ -233,7 +233,7 @@ def _read_text(text: str, items: int | None) -> _Statement:
         msg = f"{quote(first)} is not a metric and its value. {_FORM}, with commas between."
         raise InvalidInputError(msg)
     plan = Plan.of(found["metric"], threshold=1).with_choices(gain="binary")
-    check_metrics(plan, "{} has no chance level in one ranked list.")
+    check_metrics(plan)
     digits, scale = found["value"], 0.01 if found["percent"] else 1.0
     n_decimals = len(digits.partition(".")[2])
     known: dict[str, int] = {}

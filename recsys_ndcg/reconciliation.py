@@ -42,7 +42,6 @@ _CHOICES = {
 }
 _YOURS, _CHANGED = "(yours)", "(yours, changed)"
 _HEADINGS = {"difference": "minus yours", "gap": "minus reported"}
-_OTHER_CUTOFF = 9973  # that no metric has, so it shows which names have none of their own
 _MOST = 10  # rows that are shown for a reported number
 _LEAD = "The metric as each library computes it, and the choices that explain the differences."
 
@@ -134,7 +133,8 @@ def reconcile_lists(
     if reported is not None and len(plan.names) != 1:
         msg = f"reported must be for a single metric, not {', '.join(plan.names)}."
         raise InvalidInputError(msg)
-    open_names = {*plan.names} - {*Plan.of(requested, k=_OTHER_CUTOFF).names}
+    # no preset has the cutoff 1, so that a name which has it, or keeps its own, was given in full
+    open_names = {*plan.names} - {*Plan.of(requested, k=1).names}
     numbers = Numbers(lists, facts, open_names)
     conventions = [one.convention for one in plan.measurements]
     cases = [

@@ -208,8 +208,8 @@ def _refuse_row(is_bad: Flags, why: str, table: pd.DataFrame) -> None:
         raise InvalidInputError(msg)
 
 
-def check_metrics(plan: Plan, fault: str = "The mean of {} over samples is not known.") -> None:
-    """Raise if a metric of a plan has no known mean over samples; `fault` says so.
+def check_metrics(plan: Plan) -> None:
+    """Raise if a metric of a plan has no known mean over random lists, and so no chance level.
 
     Raises
     ------
@@ -220,7 +220,7 @@ def check_metrics(plan: Plan, fault: str = "The mean of {} over samples is not k
         rule = one.convention
         if one.metric.name not in _SUPPORTED or one.metric.tie_objection(rule):
             names = ", ".join(sorted(_SUPPORTED))
-            msg = f"{fault.format(one)} Metrics that have one: {names}."
+            msg = f"{one} has no known mean over random lists. Metrics that have one: {names}."
             raise InvalidInputError(msg)
         if rule.recommend_from is not None or rule.mean_over == "train":
             msg = (

@@ -9,15 +9,18 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg import progress
 from recsys_ndcg.progress import ProgressLine, Steps, iterate_with_progress, progress_bar
 from tests.commands import run_python
+from tests.errors import rejects
 from tests.profiles import slow
 
 JOB = """
@@ -92,6 +95,16 @@ def test_a_disabled_bar_is_not_shown(seen: RecordedBar) -> None:
             inner("Ranking", 0.5)
             assert seen.drawn.wait(20)
     assert {line.what for lines in seen.shown for line in lines} == {"Ranking"}
+
+
+@pytest.mark.parametrize("progress", [pd.NA, None, 1, "no"])
+def test_progress_is_true_or_false(progress: Any) -> None:
+    """Anything else might mean either."""
+    rows = {user: [(4.0, 5), (3.0, 2)] for user in "abcd"}
+    resample = partial(rn.evaluate(rows).intervals, method="percentile")
+    for act in (resample, partial(rn.compare, {"A": rows, "B": dict(rows)})):
+        with rejects("progress must be True or False, not"):
+            act(progress=progress)
 
 
 def test_a_part_of_a_job_has_no_bar_of_its_own(seen: RecordedBar) -> None:

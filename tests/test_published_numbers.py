@@ -134,7 +134,7 @@ def test_texts_are_read_in_many_forms() -> None:
     [
         ("0.69", "'0.69' is not a metric and its value. Write it as 'HR@10 0.69"),
         ("HR@10", "not a metric and its value"),
-        ("RMSE .934", "rmse has no chance level in one ranked list. Metrics that have one: ap, "),
+        ("RMSE .934", "rmse has no known mean over random lists. Metrics that have one: ap, "),
         ("HR@10 0.69, five folds", "'five folds' cannot be read. Write it as"),
         ("HR@10 0.69, 0 negatives", "'0 negatives' cannot be read"),
         ("HR@10 0.69, 1 items", "'1 items' cannot be read"),

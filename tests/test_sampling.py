@@ -137,7 +137,7 @@ def test_ranks_lists_and_reports_agree() -> None:
         ({"rank": [], "candidates": []}, {}, "no rows"),
         ({"user": [1, 1], "rank": [2, 2], "candidates": 200}, {}, "different ranks"),
         ({"user": [1, 1], "rank": [1, 2], "candidates": [200, 201]}, {}, "the same number"),
-        ({"rank": [1], "candidates": [200]}, {"metrics": "coverage@10"}, "coverage.* not known"),
+        ({"rank": [1], "candidates": [200]}, {"metrics": "coverage@10"}, "coverage.* no known"),
         (
             {"rank": [1], "candidates": [200]},
             {"metrics": "precision@5", "convention": rn.Convention(recommend_from=4.0)},

@@ -81,8 +81,7 @@ class UserItems(ReadOnlyArrays):
 
     def count(self, users: Positions) -> Positions:
         """Return the number of items of some users; -1 has none."""
-        sizes = np.append(np.diff(self.offsets), 0)
-        return sizes[users]
+        return np.append(np.diff(self.offsets), 0)[users]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -250,10 +249,16 @@ class Background(ReadOnlyArrays):
         InvalidInputError
             The ids have different types, or two ids have the same text.
         """
-        check_id_types(self.items, items, "item", ("the ids in train=, catalogue= …", "the lists"))
+        check_id_types(self.items, items, "item", self._name_ids("item"))
         union, codes = encode_ids(concat_ids([items, self.items]), "item")
         theirs, own = codes[: len(items)].astype(np.int64), codes[len(items) :].astype(np.int64)
         return self._reindex(union, own), theirs
+
+    def _name_ids(self, column: str) -> tuple[str, str]:
+        """Return what the ids belong to, and the lists, for the message of different types."""
+        others = ("groups",) if column == "item" else ("catalogue", "features", "weights")
+        names = [f"{name}=" for name in SOURCES if name in self.known and name not in others]
+        return f"the {column}s of {' and '.join(names)}", "the lists"
 
     def _reindex(self, items: Ids, positions: Positions) -> Background:
         if len(items) == len(self.items):
@@ -294,7 +299,7 @@ class Background(ReadOnlyArrays):
         """
         if not len(self.users):
             return np.full(len(users), -1)
-        check_id_types(self.users, users, "user", ("the ids in train= …", "the lists"))
+        check_id_types(self.users, users, "user", self._name_ids("user"))
         union, codes = encode_ids(concat_ids([self.users, users]), "user")
         places = np.full(len(union), -1)
         places[codes[: len(self.users)]] = np.arange(len(self.users))
@@ -494,7 +499,7 @@ def _encode_parts(parts: Mapping[str, Ids], column: str) -> tuple[Ids, dict[str,
         return np.zeros(0, dtype=np.int64), {}
     names = [*parts]
     for name in names[1:]:
-        given = (f"the ids in {names[0]}=", f"in {name}=")
+        given = (f"the {column}s of {names[0]}=", f"the {column}s of {name}=")
         check_id_types(parts[names[0]], parts[name], column, given)
     try:
         ids, codes = encode_ids(concat_ids([*parts.values()]), column)

@@ -133,8 +133,7 @@ class Leak(NamedTuple):
         if self.n_seen == self.n_rows:
             share, meaning = f"All {self.n_rows}", if_all
         if self.n_seen:
-            first = quote(self.first)
-            warn(f"{share} test ratings, the first {first}, {fact}: {meaning}. {_FIX}")
+            warn(f"{share} test ratings, the first {quote(self.first)}, {fact}: {meaning}. {_FIX}")
 
 
 class Training:

@@ -200,8 +200,7 @@ class Placement:
 
     def lists(self, show: Callable[[float], None] | None = None) -> CatalogueLists:
         """Return the lists of the test users; `show` is called with the share of finished users."""
-        training = self._candidates.training
-        places = training.find_items(self._items.tolist())[self._item]
+        places = self._candidates.training.find_items(self._items.tolist())[self._item]
         found = self._candidates.map_blocks(self._users, partial(self._place_block, places), show)
         unknown = places < 0
         if unknown.sum() > _MANY * len(unknown):

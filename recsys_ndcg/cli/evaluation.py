@@ -131,8 +131,7 @@ def explain(  # noqa: PLR0913 - one parameter per option
     for name in ("item", "ideal_item"):
         table[name] = escape_surrogates(table[name])
     (signature,) = report.signatures.values()
-    document = build_explanation_document(table, signature)
-    output.show(document, table.reset_index(), tables_only=True)
+    output.show(build_explanation_document(table, signature), table.reset_index(), tables_only=True)
 
 
 def _find_user_id(report: Report, user: str) -> Any:
@@ -184,5 +183,4 @@ def reconcile(  # noqa: PLR0913 - one parameter per option
     with err.status("Computing the metric as each library does"):
         table = reconcile_lists(lists, plan, reported, names)
     document = table.build_document() if output.form == "text" else build_one_table(table)
-    values = table.drop(columns="causes")
-    output.show(document, values, tables_only=True)
+    output.show(document, table.drop(columns="causes"), tables_only=True)

@@ -268,7 +268,7 @@ def parse_metric_names(texts: Sequence[str]) -> list[str]:
     """
     from recsys_ndcg.convention import split_names
 
-    return [_import_metric(name) for name in split_names(",".join(texts))]
+    return [_import_metric(name) for name in split_names(texts)]
 
 
 def parse_metric(text: str, option: str, k: Sequence[int | None]) -> Metric:

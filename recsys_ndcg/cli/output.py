@@ -174,8 +174,7 @@ def _format_data(form: str, values: Values) -> str:
         from recsys_ndcg.input import TextFormat
 
         escape = TextFormat.escape_formula
-        safe = values.map(escape).rename(columns=escape)
-        return safe.to_csv(index=False, lineterminator="\n")
+        return values.map(escape).rename(columns=escape).to_csv(index=False, lineterminator="\n")
     plain: Any = values.astype(object).where(values.notna(), None)
     return json.dumps(plain.to_dict("records"), indent=2, default=str) + "\n"
 

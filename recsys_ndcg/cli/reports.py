@@ -60,8 +60,7 @@ def report(  # noqa: PLR0913 - one parameter per option
     from recsys_ndcg.comparison import Comparison
     from recsys_ndcg.report import Report
 
-    files = {**source.files, **scale.files}
-    page.check(files)
+    page.check({**source.files, **scale.files})
     late = (scale, text_format, convention, metric_options)
     found = source.load_saved([Report, Comparison], *late, allowed=", --html and --format")
     if found is None:
@@ -158,8 +157,7 @@ def _print_runs(paths: list[Path], metric: str | None, output: OutputOptions) ->
     from recsys_ndcg.experiments import load_runs
 
     runs = load_runs(*paths)
-    table = runs.sort_by(metric).reset_index()
-    output.show(runs.document(metric), table, tables_only=True)
+    output.show(runs.document(metric), runs.sort_by(metric).reset_index(), tables_only=True)
 
 
 def explain_number(

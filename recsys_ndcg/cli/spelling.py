@@ -12,7 +12,7 @@ from contextvars import ContextVar
 #: The options of the command that runs, by their names in Python.
 _options: ContextVar[Mapping[str, Sequence[str]]] = ContextVar("_options", default={})  # noqa: B039 - never changed
 #: The parameter at the beginning of a message, or after the name of a model.
-_SUBJECT = re.compile(r"(?:^|(?<=: ))(\w+)(?= must be\b| has no effect\b)")
+_SUBJECT = re.compile(r"(?:^|(?<=: ))(\w+)(?= must (?:be|have)\b| has no effect\b)")
 #: An argument of Python, such as threshold=4.0 or columns={'estimated': 'est'}.
 _ARGUMENT = re.compile(
     r"(?<![\w,'])(?<!\w\()(\w+)=(?!=)"
@@ -26,7 +26,10 @@ _CALLS = {
     ),
     r"text=TextFormat\((\w+=[^()]*)\) (?:of|to) RankedLists\.from_file": r"\1",
     r"Convention\.from_signature": "--full-signature",
-    r" If you use RankedLists\.from_\.\.\.\(\)[^.]*\.": "",
+    r"RankedLists\.from_\.\.\.\([^)]*\), elsewhere ": "",
+    r"\{'labels': test, 'results': lists\} \(None without labels\), or rank [^.]*": (
+        "--labels FILE --results FILE"
+    ),
     r"(n_items=) (?:of|to) RankedLists\.from_labels": r"\1",
 }
 _OTHER_NAMES = {"separator": "sep"}  # Python's name of an option, if the command line has another
@@ -59,20 +62,23 @@ def name_options(message: str, names: Sequence[str] = ()) -> str:
         parts = re.split(f"({every})", message)
         parts[::2] = map(name_options, parts[::2])
         return "".join(parts)
+    from recsys_ndcg.convention import Convention
+
     options = _options.get()
 
     def find(name: str) -> str:
         return options.get(_OTHER_NAMES.get(name, name), [""])[0]
 
     def name_argument(match: re.Match[str]) -> str:
-        option = find(match[1])
-        return f"{option} {_format_value(match[2])}".rstrip() if option else match[0]
+        option, value = find(match[1]), _format_value(match[2])
+        if not option and match[1] in Convention.field_names() and find("convention"):
+            option, value = find("convention"), f"{match[1]}={value}"
+        return f"{option} {value}".rstrip() if option else match[0]
 
     if "labels" in options or "sep" in options:
         for call, typed in _CALLS.items():
             message = re.sub(call, typed, message)
-    text = _ARGUMENT.sub(name_argument, message)
-    return _SUBJECT.sub(lambda one: find(one[1]) or one[0], text)
+    return _SUBJECT.sub(lambda one: find(one[1]) or one[0], _ARGUMENT.sub(name_argument, message))
 
 
 def _format_value(text: str) -> str:

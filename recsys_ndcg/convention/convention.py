@@ -357,8 +357,7 @@ class Convention:
         """
         texts = cls.format_defaults()
         names = [name for name in texts if beyond_accuracy or name not in cls.BEYOND_ACCURACY]
-        text = "|".join(f"{name}:{texts[name]}" for name in names)
-        return sha256(text.encode()).hexdigest()[:8]
+        return sha256("|".join(f"{name}:{texts[name]}" for name in names).encode()).hexdigest()[:8]
 
     @classmethod
     def parse_texts(cls, text: str) -> tuple[str, dict[str, str]]:
@@ -445,8 +444,7 @@ class Convention:
             raise InvalidInputError(msg)
         if not isinstance(self.discount, str):
             return gains.compute_weights(self.discount, depth, "discount")
-        ranks = np.arange(1, depth + 1, dtype=np.float64)
-        return np.asarray(gains.DISCOUNTS[self.discount](ranks))
+        return np.asarray(gains.DISCOUNTS[self.discount](np.arange(1, depth + 1, dtype=np.float64)))
 
     def find_discount_objection(self, depth: int) -> str:
         """Return why the weights of the ranks 1 to `depth` are not usable; "" if they are."""

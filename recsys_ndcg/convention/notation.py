@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import chain
 from typing import Any
 
 from recsys_ndcg.errors import InvalidInputError, quote, suggest
@@ -104,8 +105,9 @@ def parse_fields(
     return metric, texts
 
 
-#: As trec_eval and experiment trackers write a cutoff: ndcg_cut_10, P_10, ndcg_at_10.
-_NAME_AND_CUTOFF = re.compile(r"(?P<name>[A-Za-z]\w*?)(?:_cut|_at)?_(?P<k>\d+)")
+#: As trec_eval and experiment trackers write a cutoff: ndcg_cut_10, P.10, ndcg_at_10.
+_NAME_AND_CUTOFF = re.compile(r"(?P<name>[a-z][\w-]*?)(?:_cut|_at)?[_.](?P<k>\d+)", re.IGNORECASE)
+_PATIENCE = re.compile(r"rbp(\.\d+)", re.IGNORECASE)  # as ranx writes it
 _HINT = "Copy the whole line that report.signature(metric) or convention.signature printed."
 
 
@@ -115,35 +117,46 @@ METRIC_ALIASES: dict[str, str] = {}
 
 
 def normalise_name(name: str) -> str:
-    """Return a name in lower case without underscores.
+    """Return a name in lower case without underscores and hyphens.
 
     Examples
     --------
-    >>> normalise_name("Hit_Rate")
-    'hitrate'
+    >>> normalise_name("Hit_Rate"), normalise_name("R-Precision")
+    ('hitrate', 'rprecision')
     """
-    return name.lower().replace("_", "")
+    return name.lower().replace("_", "").replace("-", "")
 
 
-def split_names(text: str) -> list[str]:
-    """Return the names in a text; they are separated by commas outside of brackets.
+def split_names(names: Any) -> list[Any]:
+    """Return the names in one or several texts, separated by commas outside of brackets.
+
+    Whatever is not text stays as it is, and need not be in a list.
 
     Examples
     --------
     >>> split_names("ndcg@5, rbp(p=0.9)@10,serendipity(topic,genre)@10")
     ['ndcg@5', 'rbp(p=0.9)@10', 'serendipity(topic,genre)@10']
+    >>> split_names(["ndcg@5,rr", 7])
+    ['ndcg@5', 'rr', 7]
     """
-    return [name for name in map(str.strip, _COMMA.split(text)) if name]
+    if isinstance(names, str):
+        return [name for name in map(str.strip, _COMMA.split(names)) if name]
+    if not isinstance(names, Iterable):
+        return [names]
+    parts = ((isinstance(one, str) and split_names(one)) or [one] for one in names)
+    return [*chain.from_iterable(parts)]
 
 
 def mark_cutoff(metric: str) -> str:
-    """Return ``ndcg@10`` for ``ndcg_cut_10``, ``ndcg_10`` or ``ndcg_at_10``; other texts stay.
+    """Return ``ndcg@10`` for ``ndcg_cut_10``, ``ndcg.10`` or ``ndcg_at_10``; other texts stay.
 
     Examples
     --------
-    >>> mark_cutoff("P_10"), mark_cutoff("ndcg_at_5"), mark_cutoff("top_10")
-    ('P@10', 'ndcg@5', 'top_10')
+    >>> mark_cutoff("P_10"), mark_cutoff("ndcg_at_5"), mark_cutoff("top_10"), mark_cutoff("rbp.80")
+    ('P@10', 'ndcg@5', 'top_10', 'rbp(p=0.8)')
     """
+    if found := _PATIENCE.fullmatch(metric):
+        return f"rbp(p={float(found[1])})"
     found = _NAME_AND_CUTOFF.fullmatch(metric)
     known = normalise_name(metric) in METRIC_ALIASES
     if found is None or known or normalise_name(found["name"]) not in METRIC_ALIASES:

@@ -11,7 +11,7 @@ from typing import Any
 
 from recsys_ndcg.convention import beyond, formulas
 from recsys_ndcg.convention.beyond_presets import BEYOND_PRESETS
-from recsys_ndcg.convention.notation import parse_metric_name
+from recsys_ndcg.convention.notation import parse_choice, parse_metric_name
 from recsys_ndcg.errors import InvalidInputError, quote, suggest
 
 Choices = Mapping[str, Any]
@@ -96,11 +96,16 @@ def find_choices(name: str, metric: str | None = None) -> dict[str, Any]:
     """
     preset = PRESETS.get(name) if isinstance(name, str) else None
     if preset is None:
-        described = {**formulas.DESCRIPTIONS, **beyond.DESCRIPTIONS}.items()
-        fields = [one for one, words in described if isinstance(name, str) and name in words]
+        described = {**formulas.DESCRIPTIONS, **beyond.DESCRIPTIONS}
+        field, equals, text = str(name).partition("=")
+        value = parse_choice(field, text) if equals else field
+        fields = [
+            one for one, words in described.items()
+            if (one == field if equals else value in words)
+        ]  # fmt: skip
         hint = suggest(str(name).lower(), PRESETS)
         if fields and not hint.startswith("Did"):
-            examples = " or ".join(f"Convention({one}={name!r})" for one in fields[:3])
+            examples = " or ".join(f"convention=Convention({one}={value!r})" for one in fields[:3])
             hint = f"It is a choice: write {examples}."
         msg = f"No preset is named {quote(name)}. {hint}"
         raise InvalidInputError(msg)

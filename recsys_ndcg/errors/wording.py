@@ -43,6 +43,8 @@ def quote(value: object) -> str:
 def suggest(word: str, words: Iterable[str]) -> str:
     """Return a hint: the known word that is closest to a word, or all of them.
 
+    The only one that begins with it is closest.
+
     Examples
     --------
     >>> suggest("ndgc", ["ndcg", "recall"])
@@ -53,7 +55,8 @@ def suggest(word: str, words: Iterable[str]) -> str:
     import difflib  # noqa: PLC0415 - needed for errors only
 
     known = sorted(words)
-    close = difflib.get_close_matches(word, known, n=1, cutoff=_CLOSE)
+    longer = [one for one in known if len(word) > 1 and one.startswith(word)]
+    close = longer if len(longer) == 1 else difflib.get_close_matches(word, known, 1, _CLOSE)
     return f"Did you mean {close[0]!r}?" if close else f"There are: {', '.join(known)}."
 
 

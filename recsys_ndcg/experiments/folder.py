@@ -261,8 +261,7 @@ class RunFolder:
     def save_failure(self, failure: Failure) -> Path:
         """Save the traceback of a failed fold, and return its file."""
         path = self._get_path(failure.cell, _FAILED)
-        text = f"{failure.cell}\n{failure.traceback}"
-        write_file(path, text.encode(errors="backslashreplace"))
+        write_file(path, f"{failure.cell}\n{failure.traceback}".encode(errors="backslashreplace"))
         return path
 
     def load_result(self, cell: Cell) -> Result:

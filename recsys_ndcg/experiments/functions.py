@@ -227,8 +227,7 @@ class FunctionModel:
             raise InvalidInputError(msg)
         columns = {"user": np.repeat(users, len(items)), "item": np.tile(items, len(users))}
         pairs = self._columns.of_pairs(pd.DataFrame(columns).infer_objects())
-        estimates = self._estimate(pairs)
-        return estimates.reshape(len(users), len(items)), None
+        return self._estimate(pairs).reshape(len(users), len(items)), None
 
     def _estimate(self, pairs: pd.DataFrame) -> Floats:
         own = pairs.copy()  # the function may change it

@@ -353,8 +353,7 @@ def _rank_catalogue(
     if model.returns_lists:
         return build_chosen_lists(model.read_lists(), Training(trainset), labels, plan)
     candidates = model.candidates(trainset, choose_convention(plan))
-    lists = Placement(candidates, labels, plan, shown=False).lists(show)
-    return plan.add_background(lists)
+    return plan.add_background(Placement(candidates, labels, plan, shown=False).lists(show))
 
 
 def build_rated_lists(predictions: Any, duplicates: str) -> GroupedLists:

@@ -97,15 +97,8 @@ def parse_measures(measures: Any, known: Mapping[str, Measure] | None = None) ->
     InvalidInputError
         Two measures have the same name, or a metric lacks its cutoff.
     """
-    if isinstance(measures, str):
-        measures = split_names(measures)
-    elif isinstance(measures, Measure | Metric) or callable(measures):
-        measures = [measures]
-    if not isinstance(measures, Iterable):
-        msg = f"measures is a list such as ['rmse', 'ndcg@10'], not {quote(measures)}."
-        raise InvalidInputError(msg)
     by_name: dict[str, Measure] = {}
-    for given in measures:
+    for given in split_names(measures):
         name = given.strip().lower() if isinstance(given, str) else ""
         one = known[name] if known and name in known else _parse_measure(given)
         if by_name.setdefault(one.name, one) != one:
@@ -274,13 +267,10 @@ class FoldPlan:
         ks, threshold = Plan.complete_options(k, threshold, convention)
         if metrics is None:
             metrics = ["ndcg", *([] if threshold is None else ["precision", "recall"])]
-        single = isinstance(metrics, Metric) or not isinstance(metrics, Iterable)
-        names = split_names(metrics) if isinstance(metrics, str) else metrics
-        wanted = [names] if single else list(names)
         measures = [
             name
             for place, each in enumerate(dict.fromkeys(protocols))
-            for one in wanted
+            for one in split_names(metrics)
             for name in _add_protocol(one, each, ks, is_first=place == 0)
             # of a user's own ratings, measures of what is recommended mean nothing
             if len(protocols) == 1 or not _needs_recommendations(name, each)

@@ -257,8 +257,7 @@ class EncodedIds:
             codes, ids = pd.factorize(values)
             return cls(np.asarray(ids), codes.astype(np.int32))
         # with an object of another type in the array, pandas compares whole texts
-        mixed = np.concatenate([values, np.array([object()], dtype=object)])
-        codes, ids = pd.factorize(mixed)
+        codes, ids = pd.factorize(np.concatenate([values, np.array([object()], dtype=object)]))
         return cls(np.asarray(ids)[:-1], codes[:-1].astype(np.int32))
 
     @staticmethod

@@ -55,7 +55,13 @@ def read_indexed_table(data: Any, name: str, key: str = "item") -> tuple[Ids, pd
     >>> items.tolist(), [*columns]
     (['a', 'b'], ['year'])
     """
-    if isinstance(data, pd.Series) and not is_row_number_index(data.index):
+    if isinstance(data, pd.Series):
+        if is_row_number_index(data.index):
+            msg = (
+                f"{name} is a Series whose index has row numbers, no {key}s. Give series.set_axis("
+                f"{key}s); if the row numbers are the {key}s, series.rename_axis({key!r})."
+            )
+            raise InvalidInputError(msg)
         return to_column(data.index, f"{name}: {key}"), _to_pandas(data, name)
     frame = _to_pandas(data, name)
     repeated = frame.columns[frame.columns.duplicated()]

@@ -301,7 +301,7 @@ def _add_items(lists: Lists, items: Any) -> Lists:
     if not len(catalogue):
         msg = "items is empty: give the ids of the catalogue."
         raise InvalidInputError(msg)
-    check_id_types(catalogue, known, "item", ("the ids in items=", "the labels and results"))
+    check_id_types(catalogue, known, "item", ("the items of items=", "the labels and results"))
     candidates = set(catalogue.tolist())
     is_candidate = np.array([item in candidates for item in known.tolist()], dtype=bool)
     is_unknown = ~is_candidate[codes]

@@ -263,9 +263,9 @@ def _format_first_repeat(pairs: Pairs, users: Ids, items: Ids) -> str:
     user, item = users[pairs.user[repeats[0]]], items[pairs.columns["item"][repeats[0]]]
     return (
         f"{pairs.table}: user {quote(user)} has the item {quote(item)} twice or more "
-        f"({format_count(len(repeats), 'such repeat')} in all). Remove them, or merge them with "
-        "convention=Convention(duplicates='max'), or duplicates='max' of RankedLists.from_...(); "
-        "'mean', 'first' and 'last' are possible, too."
+        f"({format_count(len(repeats), 'such repeat')} in all). Remove them, or merge them: "
+        "RankedLists.from_...(duplicates='max'), elsewhere convention=Convention(duplicates="
+        "'max'); 'mean', 'first' and 'last' are possible, too."
     )
 
 

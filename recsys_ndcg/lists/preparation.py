@@ -29,8 +29,7 @@ def prepare_lists(
         A grade for unlabelled items.
     """
     if unlabelled_as is not None:
-        true = np.where(np.isnan(lists.true), unlabelled_as, lists.true)
-        lists = lists.with_columns(true=true)
+        lists = lists.with_columns(true=np.where(np.isnan(lists.true), unlabelled_as, lists.true))
     if lists.impossible is not None and convention.impossible == "drop":
         lists = lists.without_impossible()
     elif lists.impossible is not None and convention.impossible == "last":  # and tied

@@ -9,7 +9,7 @@ from recsys_ndcg.metrics.over_lists import OverLists as OverLists
 from recsys_ndcg.metrics.over_lists import find_universe as find_universe
 from recsys_ndcg.metrics.over_lists import sum_random_exposures as sum_random_exposures
 from recsys_ndcg.metrics.registry import METRICS as METRICS
-from recsys_ndcg.metrics.registry import check_name_is_free as check_name_is_free
+from recsys_ndcg.metrics.registry import check_name as check_name
 from recsys_ndcg.metrics.registry import list_metric_names as list_metric_names
 from recsys_ndcg.metrics.registry import parse_metrics as parse_metrics
 from recsys_ndcg.metrics.registry import register_metric as register_metric

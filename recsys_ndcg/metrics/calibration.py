@@ -58,8 +58,7 @@ class Divergence(Metric):
     def denominator(self, ranking: Ranking) -> Floats:
         """Return 1, or 0 if the list or the training items have no topic."""
         history, shown = self._find_distributions(ranking)
-        is_defined = (history > 0).any(axis=1) & (shown > 0).any(axis=1)
-        return np.asarray(is_defined, dtype=np.float64)
+        return np.asarray((history > 0).any(axis=1) & (shown > 0).any(axis=1), dtype=np.float64)
 
     def _find_distributions(self, ranking: Ranking) -> tuple[Floats, Floats]:
         """Return the shares of the topics in the training items, and in the list."""
@@ -134,8 +133,7 @@ def sum_shown(ranking: Ranking, k: int | None, table: Floats) -> Floats:
     An item at rank r counts patience^(r-1) (`Convention.patience`), or 1.
     """
     lists = ranking.lists
-    weights = weigh_by_patience(ranking.width(k), ranking.convention)
-    rows, user, share = ranking.exposure(weights)
+    rows, user, share = ranking.exposure(weigh_by_patience(ranking.width(k), ranking.convention))
     item = np.asarray(lists.item_codes)[rows]
     order = np.lexsort((item, user))  # the sums do not depend on the order of the input
     return sum_rows(table, item[order], user[order], len(lists), share[order])

@@ -60,8 +60,7 @@ class Repeating(OfTopics):
         hits = self.find_relevant_hits(ranking)
         places = hits.count_places(ranking, self.k)
         weights = self.weigh_ranks(ranking.convention, ranking.width(self.k))
-        gains = hits.sum_fading(places, weights, 1.0 - self.alpha)
-        return hits.sum_by_user(gains)
+        return hits.sum_by_user(hits.sum_fading(places, weights, 1.0 - self.alpha))
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return the sum of the ideal list, or of a list whose items have all topics."""

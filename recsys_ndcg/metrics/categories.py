@@ -179,13 +179,11 @@ class CategoryEntropy(OfTopics):
         """Return the entropy of the (expected) shares."""
         sums = self._sum_by_category(ranking)
         share = normalise(sums + _ADDED)
-        bits = row_sums(share * -np.log2(share))
-        return np.where((sums > 0).any(axis=1), bits, 0.0)
+        return np.where((sums > 0).any(axis=1), row_sums(share * -np.log2(share)), 0.0)
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return 1, or 0 for a list without categories."""
-        has_some = (self._sum_by_category(ranking) > 0).any(axis=1)
-        return np.asarray(has_some, dtype=np.float64)
+        return np.asarray((self._sum_by_category(ranking) > 0).any(axis=1), dtype=np.float64)
 
     def _sum_by_category(self, ranking: Ranking) -> Floats:
         """Return the sum of the weights of each category: shape (n_users, n_categories)."""

@@ -268,8 +268,7 @@ class Simpson(OverLists):
         slots = totals.users["slots"]
         if not slots:
             return np.nan
-        squares = totals.shown**2 + totals.shown - totals.sums["squares"]
-        return float(1 - squares.sum() / slots**2)
+        return float(1 - (totals.shown**2 + totals.shown - totals.sums["squares"]).sum() / slots**2)
 
     def ends(self, totals: ItemTotals, convention: Convention) -> tuple[float, float]:
         """Return the index if all lists are equal, and if items are shown as equally as possible.

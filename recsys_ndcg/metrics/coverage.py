@@ -49,8 +49,7 @@ class Coverage(OverLists):
     def value(self, totals: ItemTotals, convention: Convention) -> float:
         """Return the expected number of items that are shown, over all items."""
         counted, n_items = find_universe(totals, convention)
-        covered = float((totals.covered * counted).sum())
-        return self.scale(covered, n_items, convention)
+        return self.scale(float((totals.covered * counted).sum()), n_items, convention)
 
     def ends(self, totals: ItemTotals, convention: Convention) -> tuple[float, float]:
         """Return the coverage if all lists are equal, and if no two share an item.

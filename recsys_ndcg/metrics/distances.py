@@ -334,6 +334,11 @@ def measure_own(first: NDArray[Any], second: NDArray[Any], function: Callable[..
     return result
 
 
+def _get_cache(known: Background) -> Cache:
+    """Return what is computed for a background; its entry goes with the first of equal ones."""
+    return _KNOWN.setdefault(known, Cache())
+
+
 def find_distances(known: Background, column: str, convention: Convention) -> Distances:
     """Return the distances of all items, computed once.
 
@@ -347,8 +352,7 @@ def find_distances(known: Background, column: str, convention: Convention) -> Di
         Its `distance`, and `popularity_of` for co-occurrence.
     """
     key = column, convention.distance, convention.popularity_of
-    cache = _KNOWN.setdefault(known, Cache())
-    return cache.get_or_compute(key, lambda: _find(known, column, convention))
+    return _get_cache(known).get_or_compute(key, lambda: _find(known, column, convention))
 
 
 def find_distance_objection(metric: OfColumn, known: Background, convention: Convention) -> str:
@@ -416,7 +420,7 @@ def find_moments(known: Background, column: str, convention: Convention) -> Dist
     items = np.flatnonzero(known.is_candidate)
     key = "moments", column, convention.distance, convention.popularity_of
     distances = find_distances(known, column, convention)
-    return _KNOWN[known].get_or_compute(key, lambda: distances.compute_moments(items))
+    return _get_cache(known).get_or_compute(key, lambda: distances.compute_moments(items))
 
 
 def average_rest(
@@ -440,7 +444,7 @@ def average_rest(
         return sums
 
     key = "sums", column, convention.distance, convention.popularity_of
-    sums = _KNOWN[known].get_or_compute(key, sum_by_item)
+    sums = _get_cache(known).get_or_compute(key, sum_by_item)
     of_left_out = np.bincount(left_out.user, sums[left_out.item], left_out.n_users)
     total = sums[items].sum() / 2 - of_left_out + distances.sum_expected(left_out)
     n = len(items) - np.diff(left_out.offsets)

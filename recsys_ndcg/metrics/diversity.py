@@ -193,8 +193,9 @@ class Diversity(OfColumn):
 
     def _get_shown(self, ranking: Ranking, k: int | None) -> ShownItems:
         """Return the items that may be among the first k, None for the whole list."""
-        key = "shown", self.column, k
-        return ranking.get_or_compute(key, lambda: self._find_shown(ranking, k))
+        return ranking.get_or_compute(
+            ("shown", self.column, k), lambda: self._find_shown(ranking, k)
+        )
 
     def _find_shown(self, ranking: Ranking, k: int | None) -> ShownItems:
         lists, n_users = ranking.lists, len(ranking.n_items)

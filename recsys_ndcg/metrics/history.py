@@ -20,8 +20,7 @@ def list_history(lists: GroupedLists, convention: Convention) -> tuple[Positions
     """
     if convention.popularity_of != "rows":
         return lists.history
-    rows = get_background(lists).history_rows
-    return rows.of_users(np.asarray(lists.background_users))
+    return get_background(lists).history_rows.of_users(np.asarray(lists.background_users))
 
 
 def sum_history(lists: GroupedLists, convention: Convention, table: Floats) -> Floats:

@@ -67,8 +67,7 @@ class OfTopics(OfColumn):
         """Return how many relevant items of each tie group have each topic, computed once."""
 
         def compute() -> TopicHits:
-            is_relevant = ranking.graded.compute_relevance(ranking.threshold) > 0
-            return self.find_hits(ranking, is_relevant)
+            return self.find_hits(ranking, ranking.graded.compute_relevance(ranking.threshold) > 0)
 
         return ranking.get_or_compute(("hits by topic", self.column), compute)
 
@@ -128,8 +127,7 @@ class TopicHits:
 
     def count_places(self, ranking: Ranking, k: int | None) -> Positions:
         """Return how many places of each group are among the first k."""
-        last = ranking.count_shown(k)[self.user]
-        return np.asarray(np.clip(last - self.n_before, 0, self.size))
+        return np.asarray(np.clip(ranking.count_shown(k)[self.user] - self.n_before, 0, self.size))
 
     def sum_by_user(self, values: Floats) -> Floats:
         """Return the sum of values over the topics and groups of each user."""

@@ -70,8 +70,7 @@ class Overlap(OfItems):
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return the number of places, 0 without a list of the base model."""
-        places = super().denominator(ranking)
-        return np.where(_has_base(ranking.lists), places, 0.0)
+        return np.where(_has_base(ranking.lists), super().denominator(ranking), 0.0)
 
 
 @register_metric

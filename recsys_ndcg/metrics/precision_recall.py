@@ -44,7 +44,7 @@ class Precision(Linear):
     """
 
     name = "precision"
-    also_called: ClassVar[tuple[str, ...]] = ("p", "prec")
+    also_called: ClassVar[tuple[str, ...]] = ("p", "prec", "setp")
     reads = ORDER | {"recommend_from"}
     takes_weights = True
     needs_threshold = True
@@ -93,7 +93,7 @@ class Recall(Precision):
     """
 
     name = "recall"
-    also_called: ClassVar[tuple[str, ...]] = ("r", "rec")
+    also_called: ClassVar[tuple[str, ...]] = ("r", "rec", "setr", "setrecall")
     reads = Precision.reads | {"recall_over"}
     weighs_denominator = True
 
@@ -129,7 +129,7 @@ class F1(Linear):
     """
 
     name = "f1"
-    also_called = ("f", "fscore", "f1score", "fmeasure")
+    also_called = ("f", "fscore", "f1score", "fmeasure", "setf")
     reads = Recall.reads
     needs_threshold = True
 

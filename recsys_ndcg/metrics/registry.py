@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterable
 from contextlib import suppress
@@ -19,19 +20,21 @@ if TYPE_CHECKING:
 METRICS: dict[str, type[Metric]] = {}
 _Class = TypeVar("_Class", bound=type[Metric])
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
-_FORM = re.compile(r"(?P<name>[A-Za-z][A-Za-z0-9_]*)(\((?P<options>[^()]*)\))?(@(?P<k>[^@]*))?")
+_FORM = re.compile(r"(?P<name>[A-Za-z][A-Za-z0-9_-]*)(\((?P<options>[^()]*)\))?(@(?P<k>[^@]*))?")
 #: Metrics that do not exist here, although their names look like misspelt ones that do, and what
 #: to write instead.
 _OTHER_METRICS = {
     **dict.fromkeys(("err", "mape", "medae", "msle", "nerr", "nrbp", "r2", "rmsle"), ""),
     "accuracy": "Write 'precision@10' or 'hit@10' for lists, 'rmse' or 'mae' for ratings.",
+    "dcg_burges": "Write 'dcg@10' with convention='ranx_burges'.",
     "jaccard": "It compares the lists of two models: rn.jaccard_at_k(lists_a, lists_b, k).",
+    "ndcg_burges": "Write 'ndcg@10' with convention='ranx_burges'.",
+    "num_rel": "It is in report.per_user['n_relevant'].",
     "rbo": "It compares the lists of two models: rn.rbo(lists_a, lists_b).",
 }
 #: Names in other libraries for a metric without a cutoff, whatever k they are asked for.
-_WITHOUT_CUTOFF = {"coveredusers"}
+_WITHOUT_CUTOFF = {"coveredusers", "setf", "setp", "setr", "setrecall"}
 _ENTRY_POINTS = "recsys_ndcg.metrics"
-_WORDS = {"None": None, "True": True, "False": False}
 
 
 def register_metric(metric: _Class) -> _Class:
@@ -43,6 +46,20 @@ def register_metric(metric: _Class) -> _Class:
         The name cannot be parsed, or belongs to another metric. The same class may be registered
         again, for example if a notebook cell runs twice.
     """
+    check_name(metric)
+    METRICS[metric.name] = metric
+    METRIC_ALIASES.update(dict.fromkeys((metric.name, *metric.also_called), metric.name))
+    return metric
+
+
+def check_name(metric: type[Metric]) -> None:
+    """Raise if a metric's name cannot be parsed, or another metric has it or an alias.
+
+    Raises
+    ------
+    InvalidInputError
+        The name has other characters, or it, or an alias, is taken.
+    """
     name = getattr(metric, "name", None)
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         msg = (
@@ -50,20 +67,6 @@ def register_metric(metric: _Class) -> _Class:
             f"{metric.__name__} has {quote(name)}."
         )
         raise InvalidInputError(msg)
-    check_name_is_free(metric)
-    METRICS[name] = metric
-    METRIC_ALIASES.update(dict.fromkeys((name, *metric.also_called), name))
-    return metric
-
-
-def check_name_is_free(metric: type[Metric]) -> None:
-    """Raise if another metric has the name or an alias of a metric.
-
-    Raises
-    ------
-    InvalidInputError
-        The name, or an alias, is taken.
-    """
     for other in METRICS.values():
         is_same = (other.__module__, other.__qualname__) == (metric.__module__, metric.__qualname__)
         taken = {other.name, *other.also_called}
@@ -79,7 +82,7 @@ def check_name_is_free(metric: type[Metric]) -> None:
 def parse_metrics(text: str, ks: Iterable[int | None] = (None,)) -> list[Metric]:
     """Return the metrics of a name: one, or one per k for a name without ``@k``.
 
-    Aliases are in `Metric.also_called`. ``ndcg_cut_10`` and ``P_10`` as of trec_eval, and
+    Aliases are in `Metric.also_called`. ``ndcg_cut_10`` and ``P.10`` as of trec_eval, and
     ``ndcg_at_10`` as of `Report.to_metrics`, are understood, too.
 
     Raises
@@ -95,7 +98,7 @@ def parse_metrics(text: str, ks: Iterable[int | None] = (None,)) -> list[Metric]
     ['ndcg@5', 'ndcg@10']
     >>> str(parse_metrics("rbp(0.9)@10")[0]), str(parse_metrics("MAP@10")[0])
     ('rbp(p=0.9)@10', 'ap@10')
-    >>> [str(parse_metrics(name)[0]) for name in ("ndcg_cut_10", "P_5", "recip_rank", "ndcg_at_10")]
+    >>> [str(parse_metrics(name)[0]) for name in ("ndcg_cut_10", "P.5", "recip_rank", "ndcg_at_10")]
     ['ndcg@10', 'precision@5', 'rr', 'ndcg@10']
     """
     parts = _FORM.fullmatch(mark_cutoff(text.strip()))
@@ -111,10 +114,11 @@ def parse_metrics(text: str, ks: Iterable[int | None] = (None,)) -> list[Metric]
         msg = f"No metric is named {text!r}. {_suggest_name(name)}"
         raise UnknownMetricError(msg)
     options = {} if parts["options"] is None else _parse_options(kind, parts["options"], text)
-    if parts["k"] is not None:
-        k = _parse_cutoff(parts["k"], text)
-        return [kind(k=None if normalise_name(name) in _WITHOUT_CUTOFF else k, **options)]
-    return [kind(k=k, **options) for k in (ks if kind.cutoff == "usual" else (None,))]
+    if normalise_name(name) in _WITHOUT_CUTOFF or (parts["k"] is None and kind.cutoff != "usual"):
+        ks = (None,)
+    elif parts["k"] is not None:
+        ks = (_parse_cutoff(parts["k"], text),)
+    return [kind(k=k, **options) for k in ks]
 
 
 def _suggest_name(name: str) -> str:
@@ -138,7 +142,11 @@ def _parse_options(kind: type[Metric], text: str, metric: str) -> dict[str, Any]
     """Return the parameters in brackets; a single one, and the column, need no name."""
     names = [field.name for field in fields(kind) if field.name != "k"]
     if not names:
-        msg = f"{metric!r}: {kind.name} has no option in brackets; use '{kind.name}@10'."
+        name = metric.replace(f"({text})", "")
+        msg = (
+            f"{metric!r}: {kind.name} has no option in brackets; use {name!r} with threshold= or "
+            "convention=."
+        )
         raise InvalidInputError(msg)
     options: dict[str, Any] = {}
     for part in text.split(","):
@@ -165,17 +173,15 @@ def _parse_cutoff(text: str, metric: str) -> int:
     with suppress(ValueError):  # also for more digits than Python reads
         if text.isascii():
             return int(text)
-    msg = f"{quote(metric)}: {quote(text)} is not a number; write a metric as 'ndcg@10'."
+    form = "write a metric as 'ndcg@10', a relevance level as threshold=2"
+    msg = f"{quote(metric)}: {quote(text)} is not a number; {form}."
     raise InvalidInputError(msg)
 
 
 def _parse_value(text: str, metric: str) -> Any:
     """Return the value of None, True, False, a number or a quoted string."""
-    if text in _WORDS:
-        return _WORDS[text]
-    quoted = re.fullmatch(rf"(['\"])({PLAIN.pattern})\1", text)
-    if quoted:
-        return quoted[2]
+    if re.fullmatch(rf"None|True|False|(['\"]){PLAIN.pattern}\1", text):
+        return ast.literal_eval(text)
     for convert in (int, float):
         with suppress(ValueError):
             return convert(text)

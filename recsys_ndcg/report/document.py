@@ -433,15 +433,13 @@ def build_verdict(report: Report) -> Verdict:
     row: dict[str, Any] = {**summary.loc[name], **audit_table.loc[name]}
     where = f"{name} ({report.signature(name).protocol_in_words})"
     if not row["users"]:
-        return Verdict(
-            escape_invisible(f"No user has a score in {where}: there is nothing to judge.")
-        )
+        return Verdict(f"No user has a score in {where}: there is nothing to judge.")
     headline, evidence = _judge_order(where, row), _format_score(row)
     others = report.baselines.drop("chance")[name]
     better = others[others >= row["mean"]]
     if len(better):
         evidence += f" {better.index[0]} is as good or better ({format_number(better.iloc[0])})."
-    return Verdict(escape_invisible(headline), escape_invisible(evidence))
+    return Verdict(headline, evidence)
 
 
 def _judge_order(where: str, row: dict[str, Any]) -> str:

@@ -16,7 +16,7 @@ from recsys_ndcg.background import Background
 from recsys_ndcg.convention import PRESETS, Convention, split_names
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, as_float, is_number, quote
 from recsys_ndcg.lists import Facts, Grades, GroupedLists, Lists, add_background, prepare_lists
-from recsys_ndcg.metrics import Metric, check_name_is_free, find_distance_warning, parse_metrics
+from recsys_ndcg.metrics import Metric, check_name, find_distance_warning, parse_metrics
 from recsys_ndcg.ranking import SortedLists
 from recsys_ndcg.scoring.measurement import Measurement, find_least_lengths
 from recsys_ndcg.scoring.measuring import Block, SampledBlock, map_blocks
@@ -421,17 +421,13 @@ def read_metrics(
     metrics: Iterable[str | Metric] | str | Metric, ks: Sequence[int | None]
 ) -> list[Metric]:
     """Return the requested metrics, each once, in the order of the request."""
-    if isinstance(metrics, str):
-        metrics = split_names(metrics)
-    elif isinstance(metrics, Metric) or not isinstance(metrics, Iterable):
-        metrics = [metrics]
     groups: list[list[Metric]] = []
-    for metric in metrics:
+    for metric in split_names(metrics):
         if not isinstance(metric, str | Metric):
             msg = f"A metric is a name such as 'ndcg@10' or a metric object, not {quote(metric)}."
             raise InvalidInputError(msg)
         if isinstance(metric, Metric):
-            check_name_is_free(type(metric))
+            check_name(type(metric))
         groups.append([metric] if isinstance(metric, Metric) else parse_metrics(metric, ks))
     distinct = dict.fromkeys(chain(*groups))
     names = [str(metric) for metric in distinct]

@@ -1,5 +1,7 @@
 """What is known besides the lists: how it is read, and what of it a number depends on."""
 
+import gc
+from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,9 @@ import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.background import Background
+from recsys_ndcg.convention import Convention
 from recsys_ndcg.folds.measures import parse_measures
+from recsys_ndcg.metrics import distances
 from recsys_ndcg.metrics.of_items import OfItems
 from recsys_ndcg.metrics.over_lists import OverLists
 from tests.errors import assert_rejected
@@ -59,12 +63,29 @@ def test_a_lazy_table_is_read() -> None:
     [
         (FILMS.rename(columns={"movieId": "x"}), "features has no column 'item'; it has x, price"),
         (FILMS.assign(artist=1), "'movieId' and 'artist' could each be it"),
-        (pd.Series([10.0, 20.0], name="price"), "no column 'item'"),
+        (
+            pd.Series([10.0, 20.0], name="price"),
+            "is a Series whose index has row numbers, no items",
+        ),
     ],
 )
 def test_a_table_without_items_is_refused(table: Any, message: str) -> None:
     """Row numbers are no items."""
     assert_rejected(message, rn.evaluate, LISTS, metrics="item(price)@2", features=table)
+
+
+@pytest.mark.parametrize(
+    ("known", "names"),
+    [
+        ({"features": {"item": ["a"], "price": [3]}}, "item: the items of features="),
+        ({"catalogue": ["a"], "train": [(1, "a")]}, "item: the items of train= and catalogue="),
+        ({"train": [("ann", 1)]}, "user: the users of train="),
+    ],
+)
+def test_ids_of_another_type_are_named_by_their_argument(known: Any, names: str) -> None:
+    """Only by one that was given and has such ids."""
+    match = rf"^{names} have ids of type text \(such as 'an?n?'\), the lists of type number"
+    assert_rejected(match, rn.evaluate, LISTS, metrics="popularity@2", **known)
 
 
 def test_a_catalogue_of_prices_is_refused() -> None:
@@ -150,6 +171,35 @@ def test_models_measured_with_different_data_are_not_compared(source: str) -> No
         assert (one != other) == (source in sources)
         assert sources <= one.fields.keys()
     assert_rejected(f"different ways: {source} is ", rn.compare, {"A": first, "B": second})
+
+
+def read_candidates(features: Any) -> Background:
+    """Return a background whose items are all candidates."""
+    known = Background.of(features=features)
+    assert known is not None
+    return replace(known, is_candidate=np.ones(len(known.items), dtype=bool))
+
+
+def test_distances_stay_known_when_an_equal_background_is_gone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whatever the garbage collector does between two questions about the same items."""
+    features = {"item": [*"abc"], "x": [*"qqr"]}
+    known = [read_candidates(features)]
+    equal = read_candidates(features)
+    find = distances.find_distances
+
+    def find_and_forget(*how: Any) -> distances.Distances:
+        found = find(*how)
+        known.clear()
+        gc.collect()
+        return found
+
+    assert distances.find_distances(known[0], "x", Convention()) is not None
+    monkeypatch.setattr(distances, "find_distances", find_and_forget)
+    moments = distances.find_moments(equal, "x", Convention())
+    assert moments is not None
+    assert moments.mean == 2 / 3
 
 
 def test_a_digest_depends_on_the_contents_alone() -> None:

@@ -37,18 +37,43 @@ FAULTS: dict[str, tuple[str, dict[str, Any], list[str]]] = {
     "--encoding latin-1": ("user,item,estimated,true\nj\xf6rg,a,1,2\n", {}, []),
     "--no-heading": (ROWS, {}, []),
     "--decimal ','": ("user;item;estimated;true\nann;a;1,5;2\n", {}, []),
+    "Choose --convention undefined=skip, 0.0 or": (
+        f"user,item,estimated,true\n{ROWS}",
+        {"convention": rn.Convention(undefined="raise"), "metrics": "recall", "threshold": 6},
+        ["--convention", "undefined=raise", "--metrics", "recall", "--threshold", "6"],
+    ),
+    "write --convention gain=linear.": (
+        f"user,item,estimated,true\n{ROWS}",
+        {"convention": "linear"},
+        ["--preset", "linear"],
+    ),
+    "Give recommendations: --labels FILE --results FILE": (
+        f"user,item,estimated,true\n{ROWS}",
+        {"metrics": "coverage@2", "threshold": 3},
+        ["--metrics", "coverage@2", "--threshold", "3"],
+    ),
+    "--weights must have": (
+        f"user,item,estimated,true\n{ROWS}",
+        {"weights": {"item": ["a"], "one": [1], "other": [1]}},
+        ["--weights", "w.csv"],
+    ),
     "--labels FILE --results FILE": ("user,item,estimated\nann,a,1\nann,b,2\n", {}, []),
 }
 
 
 @pytest.mark.parametrize("advice", FAULTS)
-def test_a_message_names_what_its_reader_can_type(advice: str, tmp_path: Path) -> None:
+def test_a_message_names_what_its_reader_can_type(
+    advice: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The same fault, through both doors."""
     content, options, words = FAULTS[advice]
     path = tmp_path / "p.csv"
     path.write_text(content, encoding="latin-1")
+    (tmp_path / "w.csv").write_text("item,one,other\na,1,1\n")
+    monkeypatch.chdir(tmp_path)
     result = run("evaluate", path, *words)
     assert advice in result.stderr
+    assert "Convention" not in result.stderr
     assert not re.search(r"\b(threshold|columns|metrics|convention|text|heading)=", result.stderr)
     with pytest.raises((rn.RecsysNdcgError, rn.DataWarning)) as caught:
         rn.evaluate(path, **options)
@@ -89,11 +114,14 @@ def test_names_of_models_and_ids_are_no_options(tmp_path: Path) -> None:
         ("draws=99 is too few", "--draws 99 is too few"),
         ("draws must be", "--draws must be"),
         ("separator must be", "--sep must be"),
+        ("pass max_grade=5.0, or tail_at=, now", "pass -c max_grade=5.0, or -c tail_at=, now"),
+        ("Choose ties='expected' or 'input'.", "Choose -c ties=expected or 'input'."),
         ("unknown=3, users==4, 'users' = 5", "unknown=3, users==4, 'users' = 5"),
     ],
 )
 def test_an_argument_of_python_becomes_an_option(python: str, typed: str) -> None:
     """With its value as a shell reads it; others stay."""
-    names = {name: [f"--{name}"] for name in ("users", "columns", "draws", "sep")} | {"k": ["-k"]}
+    names = {name: [f"--{name}"] for name in ("users", "columns", "draws", "sep")}
+    names |= {"k": ["-k"], "convention": ["-c"]}
     with use_options(names):
         assert name_options(python) == typed

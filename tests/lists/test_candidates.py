@@ -140,7 +140,7 @@ SIZES: list[tuple[dict[str, Any], str]] = [
     ({"n_items": {"v": 9}}, "n_items has no number for 1 users, the first 'u'"),
     ({"n_items": 2}, "n_items=2 is less than the 4 different items in labels"),
     ({"n_items": 0}, "n_items must be a whole number of at least 1, not 0"),
-    ({"items": [1, 2]}, "item: the ids in items= have ids of type number"),
+    ({"items": [1, 2]}, "item: the items of items= have ids of type number"),
     ({"n_items": 7.0}, "n_items must be a whole number .* not 7.0"),
     ({"n_items": ["a", "x"]}, "Pass a list of items as items="), ({"items": []}, "items is empty"),
     ({"items": "abcx"}, "items: found text"),

@@ -330,6 +330,31 @@ def test_a_sum_is_divided_as_requested(of: str, over: str, score: float, *, boun
     assert (kind.bounded, kind.uses_gains) == (bounded, of == "gain")
 
 
+@pytest.mark.parametrize("answer", [1j, "1", None])
+@pytest.mark.parametrize("side", ["numerator", "denominator"])
+def test_both_sides_of_a_class_must_be_numbers(side: str, answer: Any) -> None:
+    """Whose imaginary part would be lost."""
+
+    def answer_all(_metric: Metric, ranking: Ranking) -> Any:
+        return np.array([answer] * len(ranking.n_items))
+
+    def count(_metric: Metric, ranking: Ranking) -> Floats:
+        return np.ones(len(ranking.n_items))
+
+    sides = {"numerator": count, "denominator": count} | {side: answer_all}
+    own = type("Own", (Metric,), {"name": "odd", **sides, "__module__": __name__})
+    match = f"The {side} of odd must be an array of real numbers, not "
+    assert_rejected(match, rn.evaluate, {"ann": [(1, 2), (2, 3)]}, metrics=own())
+
+
+@pytest.mark.parametrize("name", ["\ud800", "", "a b", 3])
+def test_a_class_that_is_not_registered_needs_a_name_that_can_be_read(name: Any) -> None:
+    """Or its report could not be printed, saved or asked."""
+    own = type("Own", (Metric,), {"name": name, "__module__": __name__})
+    match = "A metric needs a name in lower case, of letters, digits and _"
+    assert_rejected(match, rn.evaluate, {"ann": [(1, 2), (2, 3)]}, metrics=own())
+
+
 @pytest.mark.parametrize("k", [10_000_001, sys.maxsize])
 def test_a_huge_cutoff_is_rejected_or_harmless(k: int) -> None:
     """Weights of all places are not added up; a list is cut nowhere."""

@@ -7,6 +7,7 @@ import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.cli.options import parse_metric_names
+from recsys_ndcg.folds import parse_measures
 from recsys_ndcg.metrics import METRICS, parse_metrics
 from recsys_ndcg.metrics.metric import Metric
 from tests.errors import assert_rejected, rejects
@@ -18,7 +19,10 @@ TYPED = {
     "hr@10": "hit@10", "hit_rate@10": "hit@10", "success@1": "hit@1", "MSE": "mse",
     "Rprec": "rprecision", "roc_auc": "auc", "nDCG@10": "ndcg@10",
     "P_10": "precision@10", "ndcg_cut_10": "ndcg@10", "map_cut_5": "ap@5", "success_1": "hit@1",
-    "recall_10": "recall@10", "ndcg_at_10": "ndcg@10",
+    "recall_10": "recall@10", "ndcg_at_10": "ndcg@10", "NDCG_AT_10": "ndcg@10",
+    "P.10": "precision@10", "ndcg_cut.10": "ndcg@10", "map_cut.5": "ap@5", "rbp.95": "rbp(p=0.95)",
+    "set_P": "precision", "set_recall": "recall", "set_F": "f1", "SetP": "precision",
+    "SetR": "recall", "SetF": "f1", "r-precision": "rprecision", "F1-Score@10": "f1@10",
 }  # fmt: skip
 
 
@@ -68,6 +72,8 @@ def test_the_name_of_another_metric_is_no_misspelling(other: str) -> None:
         ("accuracy", "Write 'precision@10' or 'hit@10' for lists, 'rmse' or 'mae' for ratings."),
         ("RBO@10", r"It compares the lists of two models: rn.rbo\(lists_a, lists_b\)."),
         ("jaccard@5", r"It compares .*: rn.jaccard_at_k\(lists_a, lists_b, k\)."),
+        ("ndcg_burges@10", "Write 'ndcg@10' with convention='ranx_burges'."),
+        ("num_rel", r"It is in report.per_user\['n_relevant'\]."),
     ],
 )
 def test_a_name_of_something_else_says_what_to_write(other: str, sentence: str) -> None:
@@ -76,12 +82,42 @@ def test_a_name_of_something_else_says_what_to_write(other: str, sentence: str) 
         parse_metrics(other)
 
 
+@pytest.mark.parametrize(
+    ("theirs", "ours"), [("AP(rel=2)", "AP"), ("P(rel=2)@10", "P@10"), ("nDCG(gains=2)", "nDCG")]
+)
+def test_options_of_other_libraries_are_choices_here(theirs: str, ours: str) -> None:
+    """The message keeps the name and its cutoff, and says where a level or gains belong."""
+    with rejects(rf"no option in brackets; use '{ours}' with threshold= or convention=\.$"):
+        parse_metrics(theirs)
+    with rejects(r"'10-l2' is not a number; write .* 'ndcg@10', .* relevance level as threshold="):
+        parse_metrics("precision@10-l2")
+
+
+def test_a_name_of_a_whole_list_has_no_cutoff() -> None:
+    """Of trec_eval and ir_measures, whatever k is."""
+    assert [str(one) for one in parse_metrics("set_P", [5, 10])] == ["precision"]
+
+
+def test_the_start_of_one_name_is_that_name() -> None:
+    """Rather than another one with more of its letters."""
+    with rejects("No preset is named 'trec'. Did you mean 'trec_eval'?"):
+        rn.Convention.preset("trec")
+    with rejects(r"'gain=linear'\. It is a choice: write convention=Convention\(gain='linear'\)"):
+        rn.evaluate(ROWS, convention="gain=linear")
+    with rejects(r"It is a choice: write convention=Convention\(undefined=0\.0\)"):
+        rn.evaluate(ROWS, convention="undefined=0")
+    with rejects("Did you mean 'surprise_faq'"):  # the nearest of two that begin with it
+        rn.Convention.preset("surprise")
+
+
 def test_several_metrics_may_be_one_text() -> None:
     """With commas, as at the command line; a comma in brackets separates parameters."""
     text = "ndcg@2, precision@1,rbp(p=0.5)@2"
     report = rn.evaluate(ROWS, metrics=text, threshold=4)
     found = ["ndcg@2", "precision@1", "rbp(p=0.5)@2"]
     assert report.metrics == found == parse_metric_names([text])
+    assert rn.evaluate(ROWS, metrics=[text, "rr"], threshold=4).metrics == [*found, "rr"]
+    assert [one.name for one in parse_measures([text, "rmse"])] == [*found, "rmse"]
     assert rn.compare({"a": ROWS, "b": dict(ROWS)}, metrics=text, threshold=4).metrics == found
     assert (
         rn.compare({"a": report, "b": report.take(["ann", "bob"])}, metrics=text).metrics == found

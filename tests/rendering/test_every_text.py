@@ -24,6 +24,7 @@ from recsys_ndcg.rendering.forms import Document
 from recsys_ndcg.rendering.page import Charts
 from recsys_ndcg.rendering.parts import Choice, Code, Section, ShownTable, UserLists, Verdict
 from recsys_ndcg.rendering.plots import vega
+from tests.errors import rejects
 from tests.profiles import examples
 from tests.rendering.parsed import harmless
 
@@ -181,6 +182,26 @@ def test_names_of_columns_are_one_line(text: str) -> None:
     shown = text.replace("\n", r"\n").replace("\u2028", r"\u2028")
     assert f"% Columns of train: {shown} as item." in split.to_latex().splitlines()
     assert not any(line.startswith((r"\input", "<")) for line in split.to_markdown().splitlines())
+
+
+@pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
+@pytest.mark.parametrize("text", ["a\n\\input{x}", "a\u2028b", "a\n<script>"])
+@pytest.mark.parametrize("form", ["text", "markdown", "latex", "html"])
+def test_names_of_data_sets_and_functions_are_one_line(text: str, form: str) -> None:
+    """As `across` and `reconcile` show them; an experiment refuses such names of models."""
+    rows = {user: [(3.0, 5.0), (2.0, 4.0 - user % 3)] for user in range(30)}
+    turned = {user: one[::-1] if user % 2 else [*one] for user, one in rows.items()}
+    found = rn.compare({text: rows, "other": turned})
+    fewer = {user: one for user, one in rows.items() if user > 2}
+    more = rn.compare({text: fewer, "other": {user: turned[user] for user in fewer}})
+    gain = type("Gain", (), {"__name__": text, "__call__": lambda _, true: true})()
+    table: Any = rn.reconcile(rows, "ndcg@2", convention=rn.Convention(gain=gain))
+    for document in (rn.across({text: found, "o": more}).document(), table.build_document()):
+        shown = document.render(form)
+        assert "\u2028" not in shown
+        assert not any(line.startswith((r"\input", "<script")) for line in shown.splitlines())
+    with rejects("The name of a model must be printable text"):
+        rn.experiment([("ann", "a", 5.0)], {text: dict})
 
 
 def test_the_text_of_a_published_number_is_one_line() -> None:

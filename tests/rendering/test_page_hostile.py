@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from typing import Any
 
 import pytest
 
@@ -13,6 +12,7 @@ from recsys_ndcg.errors.wording import escape_invisible
 from recsys_ndcg.rendering.page import to_safe_json
 from recsys_ndcg.rendering.wording import LONGEST, shorten, shorten_names_in
 from tests.comparison.models import models
+from tests.errors import rejects
 from tests.rendering.parsed import harmless
 
 pytest.importorskip("altair")
@@ -74,17 +74,16 @@ def test_names_are_cut_and_data_is_escaped(name: str) -> None:
     assert json.loads(text) == {name: [name, None, 1.5]}
 
 
-def test_a_metric_of_a_hostile_name_is_text() -> None:
-    """Also if it is a template."""
-
-    class Named(rn.NDCG):
-        name = "{{7*7}}</style><b>"
-
-    metric: Any = Named(2)
-    report = rn.evaluate({"ann": [(4, 5), (3, 2)], "bob": [(1, 2), (2, 1)]}, metrics=[metric])
-    page = harmless(report.to_html())
-    assert "{{7*7}}</style><b>" in page.text
+def test_a_group_of_a_hostile_name_is_text() -> None:
+    """Also if it is a template; a metric cannot have such a name."""
+    hostile = "{{7*7}}</style><b>"
+    report = rn.evaluate({"ann": [(4, 5), (3, 2)], "bob": [(1, 2), (2, 1)]})
+    page = harmless(report.by({"ann": hostile, "bob": "other"}).to_html())
+    assert hostile in page.text
     assert not page.named("b")
+    own = type("Named", (rn.NDCG,), {"name": hostile})
+    with rejects("A metric needs a name in lower case, of letters, digits and _"):
+        rn.evaluate({"ann": [(4, 5), (3, 2)]}, metrics=own(2))
 
 
 def test_names_from_right_to_left_are_isolated() -> None:

@@ -50,7 +50,7 @@ SAME: list[tuple[str, Any, dict[str, Any], list[str], str]] = [
     ("unlabelled", _at_seven("true", np.nan), {"convention": rn.Convention(unlabelled="raise")},
      [f"1 items have no true value, the first {PLACE}."], ""),
     ("repeats", pd.concat([FRAME, FRAME.iloc[[7]]], ignore_index=True), {},
-     ["predictions: ", "Remove them, or merge them with "],
+     ["predictions: ", "Remove them, or merge them: "],
      f"user {USER} has the item {ITEM} twice"),
     ("ids of two types", {"labels": LABELS, "results": RESULTS.assign(user="1")}, {},
      ["user: the labels have ids of type number (such as 1), the results of type text (such as ",

@@ -362,7 +362,7 @@ def test_other_attributes_may_change_before_the_next_fit() -> None:
 def test_a_changed_attribute_is_checked_by_fit() -> None:
     """As an argument is."""
     for name, value, match in (
-        ("measures", 5, "measures is a list"),
+        ("measures", 5, "A measure is a name such as .*, not 5"),
         ("refit", "ndcg@5", "not one of the measures"),
         ("n_jobs", 0, "n_jobs must be a whole number"),
         ("threshold", "4", "threshold must be a finite number"),

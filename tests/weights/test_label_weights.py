@@ -360,7 +360,7 @@ def test_weights_by_item_need_items() -> None:
     with rejects("the lists have no item ids"):
         rn.evaluate({"ann": [(1, 2), (2, 3)]}, weights={"a": 1.0})
     labels = {"labels": {"ann": [0, 1]}, "results": {"ann": [0, 2]}}
-    with rejects("weights has no column 'item'.*rename_axis"):
+    with rejects("weights is a Series whose index has row numbers, no items.*rename_axis"):
         rn.evaluate(labels, metrics="recall@1", weights=pd.Series([3.0, 1.0]))
     by_item = pd.Series([3.0, 1.0]).rename_axis("item")
     assert rn.evaluate(labels, metrics="recall@1", weights=by_item).mean["recall@1"] == 0.75

@@ -99,7 +99,7 @@ def test_strata_that_cannot_be_found_are_rejected(tmp_path: Path) -> None:
         report.by_items({1: "other"})
     with rejects("A stratum must be a name or a number, not a list"):
         report.by_items({1: ["a"]})
-    with rejects("no column 'item'"):
+    with rejects("a Series whose index has row numbers, no items"):
         report.by_items(pd.Series(["a", "b"]))
     for choice in (rn.Convention(ties="best"), rn.Convention(undefined=1.0)):
         with rejects("parts of recall@2 do not add up"):

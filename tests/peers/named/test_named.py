@@ -16,9 +16,12 @@ import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.convention import PRESETS
+from recsys_ndcg.metrics import parse_metrics
+from recsys_ndcg.scoring import Plan
 from tests.peers.differences import TOLERANCES
 from tests.peers.named.cases import cases
 from tests.peers.named.tables import Pair, list_their_names, read_pairs, read_rows
+from tests.peers.pages import page_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 CASES = {case.name: case for case in cases()}
@@ -28,6 +31,8 @@ ANSWERS: dict[tuple[str, str, str], dict[str, Any]] = {
     for path in sorted((Path(__file__).parent / "golden").glob("*.json"))
     for key, answer in json.loads(path.read_text())["answers"].items()
 }
+#: The libraries whose metrics are text.
+TYPED = ["pytrec_eval", "ir_measures", "ranx"]
 PAGES = sorted({page for page, _, _ in ANSWERS})
 #: Where a page says that the numbers differ.
 DIFFERENCES = {("ranx", case, "rbp.80") for case in ("graded", "liked")}
@@ -104,6 +109,31 @@ def test_each_row_is_asked_of_both(page: str) -> None:
         if any(ANSWERS[page, case, theirs].get("per_user") for case in CASES)
     }  # fmt: skip
     assert answered == {*list_their_names(page)}
+
+
+@pytest.mark.parametrize("page", TYPED)
+def test_their_names_may_be_typed(page: str) -> None:
+    """As text, they are names of ours, or the message names the option that the page names."""
+    for pair in chain.from_iterable(map(read_pairs, read_rows(page))):
+        if not pair.options:
+            if not pair.ours.startswith("report."):
+                assert parse_metrics(pair.theirs) == parse_metrics(pair.ours)
+        elif " with " not in pair.theirs:  # the option is in the name
+            option = pair.options.partition("=")[0]
+            with pytest.raises(rn.RecsysNdcgError, match=f"{option}="):
+                parse_metrics(pair.theirs)
+
+
+@pytest.mark.parametrize("page", TYPED)
+def test_an_explicit_cutoff_counts_as_the_page_says(page: str) -> None:
+    """For each name without its own, but `rr`, and rprecision, which has none in any library."""
+    sentence = "explicit `k=10` or `threshold=2` is used instead, but the cutoff of `rr` is always"
+    assert sentence in page_of(page).read_text(encoding="utf-8")
+    for pair in chain.from_iterable(map(read_pairs, read_rows(page))):
+        if "@" not in pair.ours and not pair.ours.startswith("report."):
+            has_cutoff = pair.ours not in ("rr", "rprecision")
+            plan = Plan.of(pair.ours, k=10, convention=page)
+            assert [one.k for one in plan.metrics] == [10 if has_cutoff else None]
 
 
 def test_the_lists_tell_cutoffs_and_levels_apart() -> None:
