@@ -630,9 +630,8 @@ def _test_interaction(
     column = result.models.index(baseline)
     differences = subtract_scores(result.scores, result.scores[:, [column]])
     differences[:, column] = np.nan
-    tests = compare_groups(
-        differences, codes, n_segments, seed=result.testing.seed, one_family=True
-    )
+    how = {"seed": result.testing.seed, "both_bounded": result.is_bounded}
+    tests = compare_groups(differences, codes, n_segments, one_family=True, **how)
     return tests.difference.ravel(), tests.p_corrected.ravel()
 
 

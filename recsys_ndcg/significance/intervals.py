@@ -166,9 +166,10 @@ def is_of_few(count: Any, n_away: Any) -> Any:
 
 def _bound_few(n_away: Any, users: Any, mean: Any, level: float) -> tuple[Any, Any]:
     """Return the interval of a mean that few users make, NaN if more do."""
+    users = np.asarray(users).astype(np.int64)
     is_few = is_of_few(users, n_away)
     if not np.any(is_few):
-        return np.nan, np.nan
+        return np.full((2, *np.shape(is_few)), np.nan)
     from scipy.special import bdtri  # noqa: PLC0415 - few reports need it
 
     few, tail = np.where(is_few, n_away, 0), (1 - level) / 2
@@ -177,6 +178,26 @@ def _bound_few(n_away: Any, users: Any, mean: Any, level: float) -> tuple[Any, A
     near = np.where(few > 0, score * bdtri(np.maximum(few - 1, 0), users, 1 - tail), 0.0)
     far = unseen + score * (most - unseen)
     return np.where(is_few, near, np.nan), np.where(is_few, far, np.nan)
+
+
+def bound_few_changes(count: Any, n_away: Any, means: Any, level: Any) -> tuple[Any, Any]:
+    """Return the interval of a mean difference that few users make, NaN if more do.
+
+    Its parts above and below 0 are in [0, 1].
+
+    Parameters
+    ----------
+    count : int or array
+        The number of users.
+    n_away, means : int and float arrays, shape (2, ...)
+        The number of users with a difference above 0, and below; the means of both parts.
+    level : float or array
+        Between 0 and 1.
+    """
+    ends = _bound_few(n_away, count, means, level)
+    (near, other_near), (far, other_far) = np.abs(ends - means)
+    mean = means[0] - means[1]
+    return mean - np.hypot(near, other_far), mean + np.hypot(far, other_near)
 
 
 def scores_vary(count: Any, mean: Any, length: Any) -> Any:
@@ -288,7 +309,7 @@ def adjusted_interval(  # noqa: PLR0913 - all are inputs
     low, high = ratio_interval(count, place, room / share, residual, level, bounded=is_skewed)
     if n_above is not None:
         n_above = np.where(is_skewed & ~is_at_end, n_above, count)
-        near, far = _bound_few(n_above, np.asarray(count), place, level)
+        near, far = _bound_few(n_above, count, place, level)
         low, high = np.fmin(low, near), np.fmax(high, far)
     low, high = clip_ends([low, high], has_ends)
     return 1 - (1 - low) / share, 1 - (1 - high) / share

@@ -19,7 +19,12 @@ from scipy.stats import beta, binom, t
 
 import recsys_ndcg as rn
 from recsys_ndcg.scoring import Audit, Totals
-from recsys_ndcg.significance.intervals import adjusted_interval, mean_interval, ratio_interval
+from recsys_ndcg.significance.intervals import (
+    adjusted_interval,
+    bound_few_changes,
+    mean_interval,
+    ratio_interval,
+)
 from recsys_ndcg.significance.moments import Moments
 from recsys_ndcg.significance.student import power
 from tests.comparison.models import models
@@ -215,6 +220,19 @@ def test_a_mean_that_few_users_make_has_the_exact_bound_of_their_share(few: int)
     parts = [Moments.of(None, scores[n::3], known[n::3]) for n in range(3)]
     (low_of_parts,), (high_of_parts,) = sum(parts[1:], parts[0]).find_interval(0.95, bounded=True)
     assert [low_of_parts, high_of_parts] == pytest.approx([low, high], rel=1e-9)
+
+
+def test_a_mean_difference_that_few_users_make_has_the_bounds_of_both_parts() -> None:
+    """Clopper & Pearson for users who gain, and who lose; MOVER for the difference."""
+    none = 1 - 0.025 ** (1 / 10)  # of ten users, if none gains or loses
+    ends = np.array(bound_few_changes(10, np.zeros((2, 1)), np.zeros((2, 1)), 0.95))
+    assert ends[:, 0].tolist() == pytest.approx([-none, none], rel=1e-12)
+    share = beta.ppf([0.025, 0.975], [1, 2], [10, 9])  # one of ten users gains 1
+    ends = np.array(bound_few_changes(10, np.array([[1], [0]]), np.array([[0.1], [0]]), 0.95))
+    low = 0.1 - math.hypot(0.1 - share[0], none)
+    assert ends[:, 0].tolist() == pytest.approx([low, share[1]], rel=1e-9)
+    ends = np.array(bound_few_changes(10, np.array([[5], [0]]), np.array([[0.5], [0]]), 0.95))
+    assert np.isnan(ends).all()
 
 
 def test_users_one_by_one_have_the_moments_of_all() -> None:
