@@ -138,7 +138,7 @@ def _find_interval(
     """Return the interval of a ratio; `few`: whether it allows for few users with a score."""
     moments = Moments.of(bottom[:, None], top[:, None], np.ones((len(top), 1), dtype=bool))
     if not few:
-        moments = replace(moments, n_above=moments.count, n_below=moments.count)
+        moments = replace(moments, n_nonzero=moments.count, n_below=moments.count)
     (low,), (high,) = moments.find_interval(1 - ALPHA, **(kinds or {"bounded": True}))
     return float(low), float(high)
 

@@ -192,7 +192,7 @@ class MetricComparison(ReadOnlyArrays):
             *(adjusted, moments.mean_x, moments.residual, best),
             level=1 - alpha,
             bounded=self.is_bounded,
-            n_above=own.n_above,
+            n_nonzero=own.n_nonzero,
         )
         return np.array(ends)
 

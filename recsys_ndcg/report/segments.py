@@ -304,11 +304,11 @@ class Segments(ReadOnlyArrays, Renderable, Mapping[Any, "Report"]):
 
         The columns of `Report.summary`, and: difference, the mean of the segment minus the mean
         of all users in other segments; its p, NaN if the segment or the others have fewer than ten
-        scores; and p_corrected, for the number of segments. A difference has to pass two tests, and
-        p is the larger one of theirs: the first is exact if segments are alike, and comes from
-        permutations of the users' segments (9,999 for up to 10,000 users, and at least 999:
-        `draws`; max-T); the second is for segments whose scores vary more or less, and comes from
-        the intervals of both means. Differences and p are of each user's score minus chance, the
+        scores; and p_corrected, for the number of segments. Two tests are made, and p is the larger
+        of their two p-values: the first is exact if segments are alike, and comes from permutations
+        of the users' segments (9,999 for up to 10,000 users, and at least 999: `draws`; max-T); the
+        second is for segments whose scores vary more or less, and comes from the intervals of both
+        means. Differences and p are of each user's score minus chance, the
         mean score in random order, if every user with a score has a chance level, else of the
         score: chance may differ between segments, for example if one has shorter lists.
 

@@ -19,7 +19,7 @@ from recsys_ndcg.significance.paired_scores import equalise_near_ties
 _ROUNDING = 1e-12  # of the largest score: a smaller difference is rounding
 _SAME = 1e-9  # of T: a smaller difference is rounding
 _PRIOR = 10  # users that the variance of all groups counts as
-_LEAST_P, _HALVINGS = 1e-15, 50  # of the search for p between this and 1
+_LEAST_P, _HALVINGS = 1e-15, 50  # p is searched between this and 1, by halving the range
 _BUDGET = 100_000_000  # permuted labels: they take about a second
 _CELLS = 1 << 18  # labels permuted, or contrasts computed, at once
 
@@ -69,9 +69,9 @@ def compare_groups(  # noqa: PLR0913 - all are choices
 ) -> GroupResults:
     r"""Test whether each group's mean differs from all others', or the means of each pair.
 
-    A difference has to pass two tests; p is the larger one of theirs. The first is for groups that
-    are alike: then every assignment of the groups to the users is equally likely. For two sides a
-    and b, a group and the users of all other groups or two groups,
+    Two tests are made, and p is the larger of their two p-values. The first is for groups that are
+    alike: then every assignment of the groups to the users is equally likely. For two sides a and
+    b, a group and the users of all other groups or two groups,
 
     .. math:: T = \frac{|\bar x_a - \bar x_b|}{\sqrt{v_a / n_a + v_b / n_b}}, \qquad
         v = \max\left(s^2, \frac{(n - 1) s^2 + 10 s_0^2}{n - 1 + 10}\right)
@@ -82,18 +82,18 @@ def compare_groups(  # noqa: PLR0913 - all are choices
     corrected p, the largest T of all contrasts (max-T). If groups are drawn by lot, this test keeps
     its level for any distribution, for example if most scores are 0.
 
-    It does not if means are equal, but a small group varies more than the others: the permuted
-    groups vary less. The second test needs no equal variances. It asks whether the interval of the
-    difference contains 0 that the intervals of the two means imply (MOVER, Zou & Donner 2008): its
-    ends are :math:`d - \sqrt{(\bar x_a - l_a)^2 + (u_b - \bar x_b)^2}` and
+    The first test errs too often if a small group varies more than the others, because permuted
+    groups mix both variances. The second test needs no equal variances. It computes the interval
+    of the difference from the intervals of both means (MOVER, Zou & Donner 2008): from
+    :math:`d - \sqrt{(\bar x_a - l_a)^2 + (u_b - \bar x_b)^2}` to
     :math:`d + \sqrt{(u_a - \bar x_a)^2 + (\bar x_b - l_b)^2}`. Its p is one minus the level of the
     interval that ends at 0. The correction is Šidák's (1967).
 
     Groups of ten users or more with equal means are found in at most 7 % of samples (at level 0.95)
-    if scores are in [0, 1], whatever the variances, or if their distribution is not very skewed. If
-    scores have no bounds and a small group alone is as skewed as an exponential distribution, the
-    rate is 8 % with 20 users and 11 % with ten. It is worse if few users of a small group make its
-    mean, and scores have no bounds, or are differences of two models whose mean is far from 0.
+    if scores are in [0, 1] or differences of two such scores, whatever the variances, or if their
+    distribution is not very skewed. If scores have no upper bound, and a small group alone is as
+    skewed as an exponential distribution, the rate is 7 % with ten users; without any bound, 11 %.
+    It is higher if few users of a small group make its mean.
 
     Parameters
     ----------
@@ -105,8 +105,8 @@ def compare_groups(  # noqa: PLR0913 - all are choices
     n_groups : int
         The number of groups.
     scores : float64 array, optional
-        Of the same shape as `values`: the scores in [0, 1] that values are differences from, such
-        as a score minus chance; NaN in columns without bounds.
+        Of the same shape as `values`: the scores whose bounds are known, if `values` are these
+        scores minus chance; by default the values.
     pairwise : bool
         Whether to compare all pairs of groups, in the order of `numpy.triu_indices`, instead of
         each group with all others.
@@ -125,6 +125,9 @@ def compare_groups(  # noqa: PLR0913 - all are choices
         Whether the correction is for all columns together, not for each column's contrasts.
     show : callable, optional
         Called with the share of finished permutations.
+    **kinds
+        bounded, nonnegative, as in `mean_interval`, and both_bounded: whether values are
+        differences of two scores in [0, 1] (`bound_few_changes`). One for all columns, or for each.
 
     Returns
     -------

@@ -293,7 +293,7 @@ def test_scores_that_cannot_be_negative_have_no_interval_below_0() -> None:
     board = compared.leaderboards["precision@3"].loc[["A"], ends].to_numpy()
     assert board[0].tolist() == pytest.approx([low, high] * 2)
     assert report.intervals().to_numpy().min() > 0
-    remark = "score above 0 in precision@3: the interval of the mean is rough."
+    remark = "have a score other than 0 in precision@3: the interval of the mean is rough."
     assert f"Only 4 of 12 users {remark}" in report.remarks
     assert any(line.startswith(f"Only 4 of 12 users of A {remark}") for line in compared.remarks)
 
