@@ -164,12 +164,11 @@ def compare_groups(  # noqa: PLR0913 - all are choices
     n_users = len(order)
     each = np.arange(n_groups)
     contrasts = np.triu_indices(n_groups, 1) if pairwise else (each, each + n_groups)
-    how: dict[str, Any] = {"n_groups": n_groups, "contrasts": contrasts, "min_users": min_users}
+    how: dict[str, Any] = {"n_groups": n_groups, "contrasts": contrasts}
+    how |= {"codes": codes[order], "min_users": min_users}
     flags = {name: np.broadcast_to(one, values.shape[1]) for name, one in kinds.items()}
     columns = [
-        _GroupedScores.of(
-            *pair, codes[order], **how, **{name: one[n] for name, one in flags.items()}
-        )
+        _GroupedScores.of(*pair, **how, **{name: one[n] for name, one in flags.items()})
         for n, pair in enumerate(zip(values.T, scores.T, strict=True))
     ]
     if draws is None:
@@ -271,13 +270,9 @@ class _GroupedScores:
         sizes, n_present = np.append(counts, total - counts), int((counts > 0).sum())
         centred = values - (np.median(values) if total else 0.0)  # equal scores are 0
         parts = np.clip([values, -values], 0.0, 1.0)
-        sums = np.array(
-            [
-                _sum_sides(np.bincount(codes, one, n_groups), one.sum())
-                for one in (centred, scores, *parts, *np.sign(parts))
-            ]
-        )
-        means, places, *of_parts = sums[:4] / np.maximum(sizes, 1)
+        tables = (centred, scores, *parts, *np.sign(parts))
+        sums = [_sum_sides(np.bincount(codes, one, n_groups), one.sum()) for one in tables]
+        means, places, *of_parts = np.array(sums[:4]) / np.maximum(sizes, 1)
         difference = means[contrasts[0]] - means[contrasts[1]]
         difference[np.abs(difference) <= _ROUNDING * np.abs(values).max(initial=0.0)] = 0.0
         smaller = sizes[np.array(contrasts)].min(axis=0)
