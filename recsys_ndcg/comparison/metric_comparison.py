@@ -630,7 +630,7 @@ def _test_interaction(
     column = result.models.index(baseline)
     differences = subtract_scores(result.scores, result.scores[:, [column]])
     differences[:, column] = np.nan
-    how = {"seed": result.testing.seed, "both_bounded": result.is_bounded}
+    how: dict[str, Any] = {"seed": result.testing.seed, "both_bounded": result.is_bounded}
     tests = compare_groups(differences, codes, n_segments, one_family=True, **how)
     return tests.difference.ravel(), tests.p_corrected.ravel()
 

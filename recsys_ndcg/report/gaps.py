@@ -69,7 +69,7 @@ def build_gaps(  # noqa: PLR0913 - all are inputs
     codes, names = segment_of_user.cat.codes.to_numpy(), _find_metrics(scores, metric)
     columns = [scores.names.index(name) for name in names]
     values = scores.per_user[:, columns]
-    kinds = pd.DataFrame([scores.measurements[column].kinds for column in columns])
+    kinds: Any = pd.DataFrame([scores.measurements[column].kinds for column in columns])
     groups = [
         describe_groups(column, codes, len(labels), level, **one)
         for column, one in zip(values.T, kinds.to_dict("records"), strict=True)

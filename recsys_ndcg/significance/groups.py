@@ -168,8 +168,10 @@ def compare_groups(  # noqa: PLR0913 - all are choices
     how |= {"codes": codes[order], "min_users": min_users}
     flags = {name: np.broadcast_to(one, values.shape[1]) for name, one in kinds.items()}
     columns = [
-        _GroupedScores.of(*pair, **how, **{name: one[n] for name, one in flags.items()})
-        for n, pair in enumerate(zip(values.T, scores.T, strict=True))
+        _GroupedScores.of(
+            one, scores[:, n], **how | {name: flag[n] for name, flag in flags.items()}
+        )
+        for n, one in enumerate(values.T)
     ]
     if draws is None:
         work = max(n_users, 1) * (1 + len(columns) // 8)  # eight sums take as long as permuting
@@ -385,7 +387,8 @@ class _GroupedScores:
         for side in self.sides:
             size, place = self.sizes[side], self.places[side]
             low, high = mean_interval(size, place, self.lengths[side], level, **self.kinds)
-            least, most = bound_few_changes(size, *self.changes[:, :, side], level)
+            numbers, means = self.changes[:, :, side]
+            least, most = bound_few_changes(size, numbers, means, level)
             ends = np.fmin(low, least), np.fmax(high, most)
             near, far = np.nan_to_num(np.abs(np.array(ends) - place))
             below.append(near)

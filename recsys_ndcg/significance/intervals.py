@@ -169,7 +169,7 @@ def _bound_few(n_away: Any, users: Any, mean: Any, level: float) -> tuple[Any, A
     users = np.asarray(users).astype(np.int64)
     is_few = is_of_few(users, n_away)
     if not np.any(is_few):
-        return np.full((2, *np.shape(is_few)), np.nan)
+        return (np.full(np.shape(is_few), np.nan),) * 2
     from scipy.special import bdtri  # noqa: PLC0415 - few reports need it
 
     few, tail = np.where(is_few, n_away, 0), (1 - level) / 2

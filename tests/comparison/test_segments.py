@@ -53,7 +53,7 @@ def test_interactions_are_differences_of_differences() -> None:
     for metric, table in found.segments.groupby(level="metric"):
         scores: Any = found.per_user[metric]
         apart = scores[["fair", "poor"]].sub(scores["good"], axis=0).to_numpy()
-        how: dict[str, Any] = {"one_family": True, "both_bounded": metric != "rmse"}
+        how: dict[str, Any] = {"one_family": True, "both_bounded": str(metric) != "rmse"}
         expected = compare_groups(apart, codes, 3, **how)
         for model, column in (("fair", 0), ("poor", 1)):
             rows = table.droplevel("metric").xs(model, level="model")
