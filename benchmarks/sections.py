@@ -138,7 +138,7 @@ def _find_interval(
     """Return the interval of a ratio; `few`: whether it allows for few users with a score."""
     moments = Moments.of(bottom[:, None], top[:, None], np.ones((len(top), 1), dtype=bool))
     if not few:
-        moments = replace(moments, n_above=moments.count, n_below=moments.count)
+        moments = replace(moments, n_nonzero=moments.count, n_below=moments.count)
     (low,), (high,) = moments.find_interval(1 - ALPHA, **(kinds or {"bounded": True}))
     return float(low), float(high)
 
@@ -437,25 +437,22 @@ def check_groups(sample: Sample) -> Outcomes:
     """Compare groups of users drawn by lot, in one model's scores and in a difference of two."""
     scores = sample.everyone()[sample.users]
     columns = np.column_stack([scores[:, MODEL], scores[:, PAIR[0]] - scores[:, PAIR[1]]])
-    bounded = columns * [1, np.nan]
+    kinds = {"bounded": [True, False], "both_bounded": [False, True]}
     for count in (3, 10):
         groups = sample.random.integers(0, count, sample.size)
         p = test_groups_by_welch(columns[:, 0], groups, count)
         yield f"{count} groups: Welch, Holm {BEFORE}", (p <= ALPHA).any()
-        p = _compare_groups(sample, columns, groups, bounded)
+        p = _compare_groups(sample, columns, groups, **kinds)
         for what, one in zip(("", " of a difference"), p.T, strict=True):
             yield f"{count} groups: each with the others{what}", (one <= ALPHA).any()
-        p = _compare_groups(sample, columns, groups, bounded, pairwise=True)
+        p = _compare_groups(sample, columns, groups, pairwise=True, **kinds)
         yield f"{count} groups: all pairs", (p[:, 0] <= ALPHA).any()
 
 
-def _compare_groups(
-    sample: Sample, values: Floats, groups: Any, bounded: Any = np.nan, **options: Any
-) -> Floats:
+def _compare_groups(sample: Sample, values: Floats, groups: Any, **options: Any) -> Floats:
     """Return the corrected p-values."""
     options |= {"draws": 199, "seed": sample.number}  # as often at most 5 % as with more
-    found = compare_groups(values, groups, int(groups.max()) + 1, scores=bounded, **options)
-    return found.p_corrected
+    return compare_groups(values, groups, int(groups.max()) + 1, **options).p_corrected
 
 
 def check_small_groups(sample: Sample) -> Outcomes:
@@ -471,17 +468,25 @@ def check_small_groups(sample: Sample) -> Outcomes:
         narrow = np.where(is_small, mean + (scores - mean) / 3, scores)
         wide = np.where(is_small, 3 * apart, apart)
         for row, values, bounded in (
-            ("with scores of 0 or 1", hits, hits),
-            ("who vary a third", narrow, narrow),
-            ("whose differences vary three times as much", wide, np.nan),
+            ("with scores of 0 or 1", hits, True),
+            ("who vary a third", narrow, True),
+            ("whose differences vary three times as much", wide, False),
         ):
-            p = _compare_groups(sample, values, groups, bounded)
+            p = _compare_groups(sample, values, groups, bounded=bounded)
             yield f"{count} users {row}", (p <= ALPHA).any()
     groups = np.minimum(np.arange(sample.size) // 20, 3)
     hits = np.where(groups[:, None] < 3, sample.random.random(scores.shape) < mean, scores)
     for row, pairwise in (("each with the others", False), ("all pairs", True)):
-        p = _compare_groups(sample, hits, groups, hits, pairwise=pairwise)
+        p = _compare_groups(sample, hits, groups, bounded=True, pairwise=pairwise)
         yield f"3 times 20 users with scores of 0 or 1: {row}", (p <= ALPHA).any()
+    changes = everyone[:, [BASELINE]] - everyone[:, [POOR]]
+    mean, changes = changes.mean(), changes[sample.users]
+    for count in (10, 20, 50):
+        groups = (np.arange(sample.size) >= count).astype(int)
+        few = np.sign(mean) * (sample.random.random(changes.shape) < abs(mean))
+        values = np.where(groups[:, None] == 0, few, changes)
+        p = _compare_groups(sample, values, groups, both_bounded=True)
+        yield f"{count} users of whom few change, but by 1", (p <= ALPHA).any()
 
 
 def check_group_power(sample: Sample) -> Outcomes:
@@ -496,6 +501,10 @@ def check_group_power(sample: Sample) -> Outcomes:
         yield f"{count} users: Student's t {BEFORE}", p <= ALPHA
         p = _compare_groups(sample, shifted, groups)
         yield f"{count} users: permuted users and intervals", (p <= ALPHA).any()
+        share = np.where(groups[:, None] == 0, 0.5, 0.05)
+        changes = (sample.random.random(scores.shape) < share).astype(np.float64)
+        p = _compare_groups(sample, changes, groups, both_bounded=True)
+        yield f"{count} users, of whom half gain 1, and 5 % of the others", (p <= ALPHA).any()
 
 
 def check_group_intervals(sample: Sample) -> Outcomes:

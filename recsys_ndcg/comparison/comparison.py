@@ -599,8 +599,8 @@ class Comparison(Renderable):
         level = self.testing.alpha if alpha is None else alpha
         testing = replace(self.testing, test="t", correction="none", alpha=level, family="pairs")
         pair = replace(self, model_scores=two_models, testing=testing, margin=margin)
-        missing = describe_missing_lists(self, pair.models)
-        return decide_gate(pair.by_metric[self._find_metric(metric)], missing)
+        name = self._find_metric(metric)
+        return decide_gate(pair.by_metric[name], describe_missing_lists(self, pair.models, [name]))
 
     def signature(self, metric: str | Metric | None = None) -> Signature:
         """Return how a metric, by default the first, was computed for the first model."""

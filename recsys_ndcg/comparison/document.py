@@ -300,7 +300,7 @@ def write_remarks(comparison: Comparison) -> list[str]:
     """Write one sentence for each limit of what a comparison shows."""
     by_metric = list(comparison.by_metric.values())
     lines = [
-        *filter(None, [describe_missing_lists(comparison, comparison.models)]),
+        *filter(None, [describe_missing_lists(comparison, comparison.models, comparison.metrics)]),
         *_find_user_remarks(comparison, by_metric),
         *_find_equal_scores(comparison),
         *_find_runs_remarks(comparison, by_metric),
@@ -315,7 +315,9 @@ def write_remarks(comparison: Comparison) -> list[str]:
     return [escape_invisible(line) for line in lines]
 
 
-def describe_missing_lists(comparison: Comparison, models: Sequence[str]) -> str:
+def describe_missing_lists(
+    comparison: Comparison, models: Sequence[str], metrics: Sequence[str]
+) -> str:
     """Count the users without a list of each model, the most first; "" if all have lists.
 
     A test would show such a model as worse, although it was never run for these users.
@@ -326,12 +328,12 @@ def describe_missing_lists(comparison: Comparison, models: Sequence[str]) -> str
     parts = [f"{count} from {names}" for count, names in counts if count]
     if not parts:
         return ""
-    rule = comparison.signature().fields["missing_user"]
-    first, _, names = ", ".join(parts).partition(" ")
-    return (
-        f"{first} of {len(comparison.users)} users have no list {names}: {_MISSING_LISTS[rule]} "
-        f"(missing_user={rule!r})."
+    rules = dict.fromkeys(comparison.signatures[one].fields["missing_user"] for one in metrics)
+    shown = " or, by metric, ".join(
+        f"{_MISSING_LISTS[rule]} (missing_user={rule!r})" for rule in rules
     )
+    first, _, names = ", ".join(parts).partition(" ")
+    return f"{first} of {len(comparison.users)} users have no list {names}: {shown}."
 
 
 def _find_user_remarks(

@@ -192,7 +192,7 @@ class MetricComparison(ReadOnlyArrays):
             *(adjusted, moments.mean_x, moments.residual, best),
             level=1 - alpha,
             bounded=self.is_bounded,
-            n_above=own.n_above,
+            n_nonzero=own.n_nonzero,
         )
         return np.array(ends)
 
@@ -630,9 +630,8 @@ def _test_interaction(
     column = result.models.index(baseline)
     differences = subtract_scores(result.scores, result.scores[:, [column]])
     differences[:, column] = np.nan
-    tests = compare_groups(
-        differences, codes, n_segments, seed=result.testing.seed, one_family=True
-    )
+    how: dict[str, Any] = {"seed": result.testing.seed, "both_bounded": result.is_bounded}
+    tests = compare_groups(differences, codes, n_segments, one_family=True, **how)
     return tests.difference.ravel(), tests.p_corrected.ravel()
 
 

@@ -14,7 +14,7 @@ from recsys_ndcg.report import Report
 from recsys_ndcg.scoring import find_metric_name
 from recsys_ndcg.significance import Moments, mean_interval
 
-_MOMENTS = ("count", "ratio", "residual", "n_above", "n_below")
+_MOMENTS = ("count", "ratio", "residual", "n_nonzero", "n_below")
 _ATTRIBUTE = "recsys_ndcg step {}"  # of a trial: what its interval at a step is computed from
 
 
@@ -141,7 +141,7 @@ class OptunaPruner:
         best = (max if is_maximised else min)(others, key=itemgetter(1))
         level = 1 - (1 - self._level) / len(others)
         (low, high), (best_low, best_high) = (
-            mean_interval(count, mean, length, level, n_above=n_above, n_below=n_below, **kinds)
-            for count, mean, length, n_above, n_below, kinds in (trial.user_attrs[name], best)
+            mean_interval(count, mean, length, level, n_nonzero=n_nonzero, n_below=n_below, **kinds)
+            for count, mean, length, n_nonzero, n_below, kinds in (trial.user_attrs[name], best)
         )
         return bool(high < best_low if is_maximised else low > best_high)

@@ -49,6 +49,7 @@ class CG(Linear):
     uses_gains = True
     worth = "gain"
     bounded = False
+    nonnegative = True
 
 
 @register_metric

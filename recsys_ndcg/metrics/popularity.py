@@ -164,6 +164,7 @@ class Tail(OfItems):
     also_called = ("aplt", "aclt", "tailpercentage", "longtail")
     needs = frozenset({"items", "train"})
     reads = OfItems.reads | TAIL
+    bounded = True
 
     def values_by_item(self, known: Background, convention: Convention) -> Floats:
         """Return whether every item is in the tail, 0 or 1."""

@@ -76,6 +76,7 @@ class Serendipity(OfColumn, OfItems):
     name = "serendipity"
     reads = LISTS | {"serendipity_by", "distance", "missing_feature", "seen", "popularity_of"}
     needs_threshold = True
+    nonnegative = True
     kinds = ("set", "category", "number", "vector", "columns")
 
     def find_needs(self, convention: Convention) -> frozenset[str]:

@@ -207,9 +207,8 @@ def _remark_on_chance(report: Report, audit_rows: AuditRows) -> Iterator[str]:
             "Chance is a random order of each list. For random lists of the catalogue's items, "
             "give the catalogue (catalogue=items, or n_items= of RankedLists.from_labels)."
         )
-    # False if z is NaN
     unsure = [name for name, row in audit_rows.items() if abs(row["z"]) < _CLEAR_Z]
-    worse = [name for name, row in audit_rows.items() if row["adjusted"] < 0 and name not in unsure]
+    worse = [name for name in _name_metrics_below_chance(report) if name in of_relevance]
     if worse:
         yield f"Worse than random order: {', '.join(list_first(worse, _MAX_LINES))}."
     if unsure:
@@ -309,13 +308,13 @@ def describe_rough_means(
         if (name := names[column]) is None:
             continue
         (whose, metric), users = name, int(moments.count[column])
-        few, side = int(moments.n_above[column]), "above 0"
+        few, side = int(moments.n_nonzero[column]), "other than 0"
         if is_bounded[column] and moments.n_below[column] < few:
             few, side = int(moments.n_below[column]), "below 1"
         end = f"in {metric}: the interval of the mean is rough."
         if is_of_few(users, few):
-            verb = "scores" if few == 1 else "score"
-            yield f"Only {few} of {users} users{whose} {verb} {side} {end}"
+            verb = "has" if few == 1 else "have"
+            yield f"Only {few} of {users} users{whose} {verb} a score {side} {end}"
         elif scores is not None and not is_bounded[column]:
             skewness = measure_skewness(scores[:, column])
             if users < (needed := count_needed_users(skewness)):
@@ -406,6 +405,22 @@ def _name_relevance_metrics(report: Report) -> list[str]:
     return [str(one) for one in report.audit_data.measurements if not one.metric.needs]
 
 
+def _name_metrics_below_chance(report: Report) -> list[str]:
+    """Return the names of the metrics whose mean is clearly below chance."""
+    totals = report.audit_data.totals_with_all_roles
+    is_below = (totals.adjusted < 0) & (np.abs(_find_z(totals)) >= _CLEAR_Z)
+    return [*np.array(report.metrics)[is_below]]
+
+
+def _find_z(totals: Totals) -> Floats:
+    """Return z; if it is unknown, with the variance of scores of 0 or 1, the largest in [0, 1]."""
+    chance = totals.mean_of("chance")
+    bounded = [one.metric.bounded for one in totals.measurements]
+    with np.errstate(all="ignore"):
+        max_error = np.sqrt(np.where(bounded, chance * (1 - chance), np.nan) / totals.n_scored)
+        return np.where(np.isnan(totals.z), (totals.mean - chance) / max_error, totals.z)
+
+
 def _limit_lines(lines: Iterable[str]) -> list[str]:
     """Return the first lines about a finding, and the number of other metrics."""
     return list_first(lines, _MAX_LINES, "… and the same in {} more metrics.")
@@ -434,7 +449,9 @@ def build_verdict(report: Report) -> Verdict:
     where = f"{name} ({report.signature(name).protocol_in_words})"
     if not row["users"]:
         return Verdict(f"No user has a score in {where}: there is nothing to judge.")
-    headline, evidence = _judge_order(where, row), _format_score(row)
+    is_below_chance = name in _name_metrics_below_chance(report)
+    headline = _judge_order(where, row, is_below_chance=is_below_chance)
+    evidence = _format_score(row)
     others = report.baselines.drop("chance")[name]
     better = others[others >= row["mean"]]
     if len(better):
@@ -442,7 +459,7 @@ def build_verdict(report: Report) -> Verdict:
     return Verdict(headline, evidence)
 
 
-def _judge_order(where: str, row: dict[str, Any]) -> str:
+def _judge_order(where: str, row: dict[str, Any], *, is_below_chance: bool) -> str:
     chance, adjusted, z = row["chance"], row["adjusted"], row["z"]
     if np.isnan(chance):
         return f"The mean of {where} is {format_number(row['mean'])}; it has no chance level."
@@ -451,7 +468,7 @@ def _judge_order(where: str, row: dict[str, Any]) -> str:
             f"Every order of these lists has the same score in {where}, so it cannot show whether "
             "the model is good."
         )
-    if adjusted < 0 and not abs(z) < _CLEAR_Z:
+    if is_below_chance:
         return f"In {where} this order is worse than chance."
     if abs(z) < _CLEAR_Z or (np.isnan(z) and not row["ci_low"] > chance):
         return f"In {where} this order cannot be distinguished from chance."
@@ -543,17 +560,13 @@ def _find_column_below_chance(
     min_z : float
         How far the mean must be below chance, in standard deviations of random order.
     """
-    mean, z = totals.mean, totals.z
+    mean, z = totals.mean, _find_z(totals)
     chance, worst = totals.mean_of("chance"), totals.mean_of("worst")
     metrics = [measurement.metric for measurement in totals.measurements]
-    bounded = [metric.bounded for metric in metrics]
     of_relevance = [not metric.needs for metric in metrics]
     greater_is_better = [metric.greater_is_better for metric in metrics]
     with_best_ties = np.fmax(mean, totals.mean_of("highest"))
     with np.errstate(all="ignore"):
-        # for metrics without z: scores in [0, 1] vary most if each is 0 or 1
-        max_error = np.sqrt(np.where(bounded, chance * (1 - chance), np.nan) / totals.n_scored)
-        z = np.where(np.isnan(z), (mean - chance) / max_error, z)
         is_far = chance - with_best_ties > min_share * (chance - worst)
         below = greater_is_better & is_far & (z <= -min_z) & np.array(of_relevance)
     return int(np.where(below, z, 0.0).argmin()) if below.any() else None

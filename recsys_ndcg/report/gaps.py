@@ -69,18 +69,17 @@ def build_gaps(  # noqa: PLR0913 - all are inputs
     codes, names = segment_of_user.cat.codes.to_numpy(), _find_metrics(scores, metric)
     columns = [scores.names.index(name) for name in names]
     values = scores.per_user[:, columns]
-    kinds = [scores.measurements[column].kinds for column in columns]
-    bounded = [one["bounded"] for one in kinds]
+    kinds: Any = pd.DataFrame([scores.measurements[column].kinds for column in columns])
     groups = [
         describe_groups(column, codes, len(labels), level, **one)
-        for column, one in zip(values.T, kinds, strict=True)
+        for column, one in zip(values.T, kinds.to_dict("records"), strict=True)
     ]
     if of == "groups":
         return _stack(names, [one.assign(group=labels) for one in groups], ["group"])
     with progress_bar(enabled=progress) as show:
         tests = compare_groups(
-            values, codes, len(labels), scores=np.where(bounded, values, np.nan), pairwise=True,
-            level=level, draws=draws, seed=seed, min_users=2, show=partial(show, "Permuting users"),
+            values, codes, len(labels), pairwise=True, level=level, draws=draws, seed=seed,
+            min_users=2, show=partial(show, "Permuting users"), **kinds,
         )  # fmt: skip
     fields = {"gap": tests.difference, "low": tests.low, "high": tests.high}
     parts = zip(*(one.T for one in (*fields.values(), tests.p_corrected)), strict=True)

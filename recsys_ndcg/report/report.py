@@ -458,7 +458,7 @@ class Report(Renderable, Mapping[str, float]):
             room.residual,
             totals.mean_of("best"),
             bounded=self.bounded.to_numpy(),
-            n_above=totals.score_moments.n_above,
+            n_nonzero=totals.score_moments.n_nonzero,
         )
 
     def signature(self, metric: str | Metric | None = None) -> Signature:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -176,18 +176,16 @@ def _find_directions(segments: Segments, metric: str) -> Floats:
     ratio = divide(top[is_counted].sum(), bottom[is_counted].sum())
     rest = np.where(is_counted, top - ratio * bottom, np.nan)
     values = np.column_stack([scores.per_user[:, column], rest])
-    is_bounded = [segments.whole.bounded[metric], False]
-    tests = _compare(segments, values, np.where(is_bounded, values, np.nan))
+    kinds = scores.measurements[column].kinds.items()
+    tests = _compare(segments, values, **{name: [flag, False] for name, flag in kinds})
     return np.where(tests.p_corrected <= _ALPHA, np.sign(tests.difference), 0.0)
 
 
-def _compare(
-    segments: Segments, values: Floats, scores: Floats, show: Callable[[float], None] | None = None
-) -> GroupResults:
+def _compare(segments: Segments, values: Floats, **options: Any) -> GroupResults:
     """Test the segments with as many threads as the report may use."""
     groups = segments.codes, len(segments.labels)
     with limit_threads(segments.whole.audit_data.n_jobs):
-        return compare_groups(values, *groups, scores=scores, min_users=_MIN_USERS, show=show)
+        return compare_groups(values, *groups, min_users=_MIN_USERS, **options)
 
 
 def _describe(segments: Segments, row: int | np.intp) -> str:
@@ -306,11 +304,11 @@ class Segments(ReadOnlyArrays, Renderable, Mapping[Any, "Report"]):
 
         The columns of `Report.summary`, and: difference, the mean of the segment minus the mean
         of all users in other segments; its p, NaN if the segment or the others have fewer than ten
-        scores; and p_corrected, for the number of segments. A difference has to pass two tests, and
-        p is the larger one of theirs: the first is exact if segments are alike, and comes from
-        permutations of the users' segments (9,999 for up to 10,000 users, and at least 999:
-        `draws`; max-T); the second is for segments whose scores vary more or less, and comes from
-        the intervals of both means. Differences and p are of each user's score minus chance, the
+        scores; and p_corrected, for the number of segments. Two tests are made, and p is the larger
+        of their two p-values: the first is exact if segments are alike, and comes from permutations
+        of the users' segments (9,999 for up to 10,000 users, and at least 999: `draws`; max-T); the
+        second is for segments whose scores vary more or less, and comes from the intervals of both
+        means. Differences and p are of each user's score minus chance, the
         mean score in random order, if every user with a score has a chance level, else of the
         score: chance may differ between segments, for example if one has shorter lists.
 
@@ -360,9 +358,9 @@ class Segments(ReadOnlyArrays, Renderable, Mapping[Any, "Report"]):
         scores = self.whole.audit_data.scores_with_orders
         minus_chance = subtract_scores(scores.per_user, scores.roles["chance"])
         values = np.where(self._is_minus_chance, minus_chance, scores.per_user)
-        bounded = np.where(self.whole.bounded.to_numpy(), scores.per_user, np.nan)
+        how = {"scores": scores.per_user, **self.whole.audit_data.totals.kinds}
         with progress_bar(enabled=True) as show:
-            return _compare(self, values, bounded, partial(show, "Permuting segments"))
+            return _compare(self, values, show=partial(show, "Permuting segments"), **how)
 
     @property
     def remarks(self) -> list[str]:

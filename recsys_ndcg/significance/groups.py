@@ -12,14 +12,14 @@ import numpy as np
 from recsys_ndcg.arrays import Codes, Flags, Floats, Positions, compute_offsets
 from recsys_ndcg.parallel import map_in_threads, raise_if_cancelled
 from recsys_ndcg.significance.exact_sums import make_generator, to_whole_numbers
-from recsys_ndcg.significance.intervals import mean_interval
+from recsys_ndcg.significance.intervals import bound_few_changes, mean_interval
 from recsys_ndcg.significance.paired import ShowShare, compute_drawn_p, find_critical_rank
 from recsys_ndcg.significance.paired_scores import equalise_near_ties
 
 _ROUNDING = 1e-12  # of the largest score: a smaller difference is rounding
 _SAME = 1e-9  # of T: a smaller difference is rounding
 _PRIOR = 10  # users that the variance of all groups counts as
-_LEAST_P, _HALVINGS = 1e-15, 50  # of the search for p between this and 1
+_LEAST_P, _HALVINGS = 1e-15, 50  # p is searched between this and 1, by halving the range
 _BUDGET = 100_000_000  # permuted labels: they take about a second
 _CELLS = 1 << 18  # labels permuted, or contrasts computed, at once
 
@@ -57,7 +57,7 @@ def compare_groups(  # noqa: PLR0913 - all are choices
     codes: Any,
     n_groups: int,
     *,
-    scores: Any = np.nan,
+    scores: Any = None,
     pairwise: bool = False,
     level: float = 0.95,
     draws: int | None = None,
@@ -65,12 +65,13 @@ def compare_groups(  # noqa: PLR0913 - all are choices
     min_users: int = 10,
     one_family: bool = False,
     show: ShowShare | None = None,
+    **kinds: Any,
 ) -> GroupResults:
     r"""Test whether each group's mean differs from all others', or the means of each pair.
 
-    A difference has to pass two tests; p is the larger one of theirs. The first is for groups that
-    are alike: then every assignment of the groups to the users is equally likely. For two sides a
-    and b, a group and the users of all other groups or two groups,
+    Two tests are made, and p is the larger of their two p-values. The first is for groups that are
+    alike: then every assignment of the groups to the users is equally likely. For two sides a and
+    b, a group and the users of all other groups or two groups,
 
     .. math:: T = \frac{|\bar x_a - \bar x_b|}{\sqrt{v_a / n_a + v_b / n_b}}, \qquad
         v = \max\left(s^2, \frac{(n - 1) s^2 + 10 s_0^2}{n - 1 + 10}\right)
@@ -81,18 +82,18 @@ def compare_groups(  # noqa: PLR0913 - all are choices
     corrected p, the largest T of all contrasts (max-T). If groups are drawn by lot, this test keeps
     its level for any distribution, for example if most scores are 0.
 
-    It does not if means are equal, but a small group varies more than the others: the permuted
-    groups vary less. The second test needs no equal variances. It asks whether the interval of the
-    difference contains 0 that the intervals of the two means imply (MOVER, Zou & Donner 2008): its
-    ends are :math:`d - \sqrt{(\bar x_a - l_a)^2 + (u_b - \bar x_b)^2}` and
+    The first test errs too often if a small group varies more than the others, because permuted
+    groups mix both variances. The second test needs no equal variances. It computes the interval
+    of the difference from the intervals of both means (MOVER, Zou & Donner 2008): from
+    :math:`d - \sqrt{(\bar x_a - l_a)^2 + (u_b - \bar x_b)^2}` to
     :math:`d + \sqrt{(u_a - \bar x_a)^2 + (\bar x_b - l_b)^2}`. Its p is one minus the level of the
     interval that ends at 0. The correction is Šidák's (1967).
 
     Groups of ten users or more with equal means are found in at most 7 % of samples (at level 0.95)
-    if scores are in [0, 1], whatever the variances, or if their distribution is not very skewed. If
-    scores have no bounds and a small group alone is as skewed as an exponential distribution, the
-    rate is 8 % with 20 users and 11 % with ten. It is worse if few users of a small group make its
-    mean, and scores have no bounds, or are differences of two models whose mean is far from 0.
+    if scores are in [0, 1] or differences of two such scores, whatever the variances, or if their
+    distribution is not very skewed. If scores have no upper bound, and a small group alone is as
+    skewed as an exponential distribution, the rate is 7 % with ten users; without any bound, 11 %.
+    It is higher if few users of a small group make its mean.
 
     Parameters
     ----------
@@ -104,8 +105,8 @@ def compare_groups(  # noqa: PLR0913 - all are choices
     n_groups : int
         The number of groups.
     scores : float64 array, optional
-        Of the same shape as `values`: the scores in [0, 1] that values are differences from, such
-        as a score minus chance; NaN in columns without bounds.
+        Of the same shape as `values`: the scores whose bounds are known, if `values` are these
+        scores minus chance; by default the values.
     pairwise : bool
         Whether to compare all pairs of groups, in the order of `numpy.triu_indices`, instead of
         each group with all others.
@@ -124,6 +125,9 @@ def compare_groups(  # noqa: PLR0913 - all are choices
         Whether the correction is for all columns together, not for each column's contrasts.
     show : callable, optional
         Called with the share of finished permutations.
+    **kinds
+        bounded, nonnegative, as in `mean_interval`, and both_bounded: whether values are
+        differences of two scores in [0, 1] (`bound_few_changes`). One for all columns, or for each.
 
     Returns
     -------
@@ -150,17 +154,25 @@ def compare_groups(  # noqa: PLR0913 - all are choices
     ([-0.6, 0.6], [0.03, 0.03])
     """
     codes = np.asarray(codes)
-    scores = np.broadcast_to(np.asarray(scores, dtype=np.float64), np.shape(values))[codes >= 0]
-    values, codes = np.array(values, dtype=np.float64)[codes >= 0], codes[codes >= 0]
+    order = np.argsort(codes, kind="stable")[(codes < 0).sum() :]
+    values, scores = (
+        np.array(one, dtype=np.float64)[order]
+        for one in (values, values if scores is None else scores)
+    )
     for column in values.T:
         equalise_near_ties(column[:, None])
-    order = np.argsort(codes, kind="stable")
     n_users = len(order)
     each = np.arange(n_groups)
     contrasts = np.triu_indices(n_groups, 1) if pairwise else (each, each + n_groups)
-    how: dict[str, Any] = {"n_groups": n_groups, "contrasts": contrasts, "min_users": min_users}
-    pairs = zip(values[order].T, scores[order].T, strict=True)
-    columns = [_GroupedScores.of(*pair, codes[order], **how) for pair in pairs]
+    how: dict[str, Any] = {"n_groups": n_groups, "contrasts": contrasts}
+    how |= {"codes": codes[order], "min_users": min_users}
+    flags = {name: np.broadcast_to(one, values.shape[1]) for name, one in kinds.items()}
+    columns = [
+        _GroupedScores.of(
+            one, scores[:, n], **how | {name: flag[n] for name, flag in flags.items()}
+        )
+        for n, one in enumerate(values.T)
+    ]
     if draws is None:
         work = max(n_users, 1) * (1 + len(columns) // 8)  # eight sums take as long as permuting
         draws = 1000 * int(np.clip(_BUDGET // (1000 * work), 1, 10)) - 1
@@ -206,9 +218,12 @@ class _GroupedScores:
     freedom : int
         The number of scores minus the number of groups that have some, at least 1.
     sizes, places : float64 arrays, shape (2 * n_groups,)
-        The number of scores of each side, at least 1, and their mean; in [0, 1] if it has bounds.
-    is_bounded : bool
-        Whether it has.
+        The number of scores of each side, at least 1, and the mean of `scores`.
+    kinds : dict
+        Which bounds scores have, as in `mean_interval`.
+    changes : float64 array, shape (2, 2, 2 * n_groups)
+        Of each side, the numbers of users with a difference above and below 0, and the means of
+        both parts; all users, if values are not differences of two scores in [0, 1].
     difference : float64 array, shape (n_contrasts,)
         The differences of the means.
     tested : int64 array, shape (n_tested,)
@@ -230,7 +245,8 @@ class _GroupedScores:
     freedom: int
     sizes: Floats
     places: Floats
-    is_bounded: bool
+    kinds: dict[str, Any]
+    changes: Floats
     difference: Floats
     tested: Positions
     sides: tuple[Positions, Positions]
@@ -246,18 +262,19 @@ class _GroupedScores:
         n_groups: int,
         contrasts: tuple[Positions, Positions],
         min_users: int,
+        both_bounded: Any = False,
+        **kinds: Any,
     ) -> _GroupedScores:
         """Prepare the scores for permutations."""
         is_scored = ~np.isnan(column)
         values, scores, codes = column[is_scored], scores[is_scored], codes[is_scored]
         counts, total = np.bincount(codes, minlength=n_groups), len(values)
         sizes, n_present = np.append(counts, total - counts), int((counts > 0).sum())
-        is_bounded = total > 0 and not np.isnan(scores).any()
         centred = values - (np.median(values) if total else 0.0)  # equal scores are 0
-        means, places = (
-            _sum_sides(np.bincount(codes, one, n_groups), one.sum()) / np.maximum(sizes, 1)
-            for one in (centred, scores if is_bounded else values)
-        )
+        parts = np.clip([values, -values], 0.0, 1.0)
+        tables = (centred, scores, *parts, *np.sign(parts))
+        sums = [_sum_sides(np.bincount(codes, one, n_groups), one.sum()) for one in tables]
+        means, places, *of_parts = np.array(sums[:4]) / np.maximum(sizes, 1)
         difference = means[contrasts[0]] - means[contrasts[1]]
         difference[np.abs(difference) <= _ROUNDING * np.abs(values).max(initial=0.0)] = 0.0
         smaller = sizes[np.array(contrasts)].min(axis=0)
@@ -273,7 +290,8 @@ class _GroupedScores:
             is_scored=is_scored, whole=spread[0], squares=spread[1], mean=mean, deviation=deviation,
             unit_of_squares=float(squares[1][0]), scale=deviation * unit if whole.any() else 0.0,
             offsets=compute_offsets(counts), freedom=max(total - n_present, 1),
-            sizes=np.maximum(sizes, 1.0), places=places, is_bounded=is_bounded,
+            sizes=np.maximum(sizes, 1.0), places=places, kinds=kinds,
+            changes=np.array([np.where(both_bounded, sums[4:], sizes), of_parts]),
             difference=difference, tested=tested,
             sides=(contrasts[0][tested], contrasts[1][tested]),
             n_tests=min(len(tested), n_present * (n_present - 1) // 2),
@@ -367,8 +385,11 @@ class _GroupedScores:
         """
         below, above = [], []
         for side in self.sides:
-            place, how = self.places[side], {"bounded": self.is_bounded}
-            ends = mean_interval(self.sizes[side], place, self.lengths[side], level, **how)
+            size, place = self.sizes[side], self.places[side]
+            low, high = mean_interval(size, place, self.lengths[side], level, **self.kinds)
+            numbers, means = self.changes[:, :, side]
+            least, most = bound_few_changes(size, numbers, means, level)
+            ends = np.fmin(low, least), np.fmax(high, most)
             near, far = np.nan_to_num(np.abs(np.array(ends) - place))
             below.append(near)
             above.append(far)
@@ -378,7 +399,8 @@ class _GroupedScores:
     def lengths(self) -> Floats:
         """The root of the sum of squared deviations of each side; 0 if its mean is a bound."""
         _, squares = self.measure_sides(np.flatnonzero(self.is_scored)[None])
-        is_end = self.is_bounded & (np.abs(self.places - 0.5) >= 0.5 - _ROUNDING)
+        is_end = np.abs(self.places - 0.5) >= 0.5 - _ROUNDING
+        is_end &= self.kinds.get("bounded", False)
         return np.where(is_end, 0.0, np.sqrt(squares[0]) * self.scale)
 
 

@@ -41,7 +41,7 @@ def mean_interval(count: Any, mean: Any, length: Any, level: float = 0.95, **kin
     level : float
         Between 0 and 1.
     **kinds
-        bounded, nonnegative, n_above, n_below, as in `ratio_interval`.
+        bounded, nonnegative, n_nonzero, n_below, as in `ratio_interval`.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def ratio_interval(  # noqa: PLR0913 - all are inputs
     bounded: Any = False,
     nonnegative: Any = False,
     alike: Any = False,
-    n_above: Any = None,
+    n_nonzero: Any = None,
     n_below: Any = None,
 ) -> tuple[Any, Any]:
     r"""Return the interval for a ratio of sums over independent users.
@@ -107,7 +107,7 @@ def ratio_interval(  # noqa: PLR0913 - all are inputs
         Whether every possible n/d is in [0, 1]; whether none is negative.
     alike : bool or array
         Whether all d are equal, so that q is a mean.
-    n_above, n_below : int or array, optional
+    n_nonzero, n_below : int or array, optional
         The numbers of users whose n/d is above 0, and below 1; by default all, unless q is 0 or 1.
 
     References
@@ -135,10 +135,10 @@ def ratio_interval(  # noqa: PLR0913 - all are inputs
     half = np.where(is_defined & varies, half, np.nan)
     low, high = _spread(ratio, half, bounded, nonnegative)
     is_mean = is_defined & bounded & alike
-    if n_above is None:
-        n_above = np.where(np.abs(ratio) <= _SAME, 0, users)
+    if n_nonzero is None:
+        n_nonzero = np.where(np.abs(ratio) <= _SAME, 0, users)
         n_below = np.where(np.abs(ratio - 1) <= _SAME, 0, users)
-    near, far = _bound_few(np.where(is_mean, n_above, users), users, ratio, level)
+    near, far = _bound_few(np.where(is_mean, n_nonzero, users), users, ratio, level)
     low, high = np.fmin(low, near), np.fmax(high, far)
     near, far = _bound_few(np.where(is_mean, n_below, users), users, 1 - ratio, level)
     low, high = np.fmin(low, 1 - far), np.fmax(high, 1 - near)
@@ -166,9 +166,10 @@ def is_of_few(count: Any, n_away: Any) -> Any:
 
 def _bound_few(n_away: Any, users: Any, mean: Any, level: float) -> tuple[Any, Any]:
     """Return the interval of a mean that few users make, NaN if more do."""
+    users = np.asarray(users).astype(np.int64)
     is_few = is_of_few(users, n_away)
     if not np.any(is_few):
-        return np.nan, np.nan
+        return (np.full(np.shape(is_few), np.nan),) * 2
     from scipy.special import bdtri  # noqa: PLC0415 - few reports need it
 
     few, tail = np.where(is_few, n_away, 0), (1 - level) / 2
@@ -177,6 +178,37 @@ def _bound_few(n_away: Any, users: Any, mean: Any, level: float) -> tuple[Any, A
     near = np.where(few > 0, score * bdtri(np.maximum(few - 1, 0), users, 1 - tail), 0.0)
     far = unseen + score * (most - unseen)
     return np.where(is_few, near, np.nan), np.where(is_few, far, np.nan)
+
+
+def bound_few_changes(count: Any, n_away: Any, means: Any, level: Any) -> tuple[Any, Any]:
+    """Return the interval of a mean of differences of two scores in [0, 1], if few users differ.
+
+    Gains and losses, the parts above and below 0, are scores in [0, 1], so each of their means has
+    the interval of a mean that few users make (`ratio_interval`). The interval of the difference
+    of both means follows from these (MOVER, Zou & Donner 2008, doi:10.1002/sim.3095). It is NaN if
+    more users gain or lose.
+
+    Parameters
+    ----------
+    count : int or array
+        The number of users.
+    n_away, means : int and float arrays, shape (2, ...)
+        The numbers of users who gain and who lose, and the mean gain and loss of all users.
+    level : float or array
+        Between 0 and 1.
+
+    Examples
+    --------
+    One of ten users gains 1, and nobody loses.
+
+    >>> low, high = bound_few_changes(10, np.array([1, 0]), np.array([0.1, 0.0]), 0.95)
+    >>> print(low.round(4), high.round(4))
+    -0.2235 0.445
+    """
+    ends = _bound_few(n_away, count, means, level)
+    (near, other_near), (far, other_far) = np.abs(ends - means)
+    mean = means[0] - means[1]
+    return mean - np.hypot(near, other_far), mean + np.hypot(far, other_near)
 
 
 def scores_vary(count: Any, mean: Any, length: Any) -> Any:
@@ -243,7 +275,7 @@ def adjusted_interval(  # noqa: PLR0913 - all are inputs
     *,
     level: float = 0.95,
     bounded: Any = False,
-    n_above: Any = None,
+    n_nonzero: Any = None,
 ) -> tuple[Any, Any]:
     """Return the interval for A = (mean - chance) / (best - chance).
 
@@ -266,7 +298,7 @@ def adjusted_interval(  # noqa: PLR0913 - all are inputs
         Between 0 and 1.
     bounded : bool or array
         Whether every possible score is in [0, 1].
-    n_above : int or array, optional
+    n_nonzero : int or array, optional
         The number of users with a score above 0: if it is small, the interval of this place is
         widened as that of a mean (`ratio_interval`).
 
@@ -286,9 +318,9 @@ def adjusted_interval(  # noqa: PLR0913 - all are inputs
     residual = np.where(is_at_end, 0.0, residual)
     is_skewed = has_ends & (ratio >= 0)
     low, high = ratio_interval(count, place, room / share, residual, level, bounded=is_skewed)
-    if n_above is not None:
-        n_above = np.where(is_skewed & ~is_at_end, n_above, count)
-        near, far = _bound_few(n_above, np.asarray(count), place, level)
+    if n_nonzero is not None:
+        n_nonzero = np.where(is_skewed & ~is_at_end, n_nonzero, count)
+        near, far = _bound_few(n_nonzero, count, place, level)
         low, high = np.fmin(low, near), np.fmax(high, far)
     low, high = clip_ends([low, high], has_ends)
     return 1 - (1 - low) / share, 1 - (1 - high) / share

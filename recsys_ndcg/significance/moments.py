@@ -31,7 +31,7 @@ class Moments:
     x_length, y_along_x, y_rest : float64 arrays
         The Euclidean length of the centred x; of the centred y, the component along x, and the
         length of the rest.
-    n_above, n_below : int64 arrays
+    n_nonzero, n_below : int64 arrays
         The numbers of values of y / x that are not 0, and that are below 1.
     """
 
@@ -41,7 +41,7 @@ class Moments:
     x_length: Floats
     y_along_x: Floats
     y_rest: Floats
-    n_above: Positions
+    n_nonzero: Positions
     n_below: Positions
 
     @classmethod
@@ -60,14 +60,14 @@ class Moments:
             return cls(**joined)
         count = mask.sum(axis=0)
         sum_y, centred_y = _centre(y, mask, count)
-        n_above = (mask & (y != 0)).sum(axis=0)
+        n_nonzero = (mask & (y != 0)).sum(axis=0)
         n_below = (mask & (y < _ALMOST * (1.0 if x is None else x))).sum(axis=0)
         if x is None:
             nothing = np.zeros(len(count))
             lengths = (nothing, nothing, column_norms(centred_y))
-            return cls(count, count.astype(np.float64), sum_y, *lengths, n_above, n_below)
+            return cls(count, count.astype(np.float64), sum_y, *lengths, n_nonzero, n_below)
         sum_x, centred_x = _centre(x, mask, count)
-        return cls(count, sum_x, sum_y, *_triangle(centred_x, centred_y), n_above, n_below)
+        return cls(count, sum_x, sum_y, *_triangle(centred_x, centred_y), n_nonzero, n_below)
 
     def __add__(self, other: Moments) -> Moments:
         """Return the moments of both sets of values (Chan, Golub & LeVeque 1983)."""
@@ -82,7 +82,7 @@ class Moments:
         y = np.array([self.y_along_x, self.y_rest, other.y_along_x, other.y_rest, difference_y])
         return Moments(
             *(count, self.sum_x + other.sum_x, self.sum_y + other.sum_y, *_triangle(x, y)),
-            *(self.n_above + other.n_above, self.n_below + other.n_below),
+            *(self.n_nonzero + other.n_nonzero, self.n_below + other.n_below),
         )
 
     @property
@@ -111,7 +111,7 @@ class Moments:
     def find_interval(self, level: float, **kinds: Any) -> tuple[Floats, Floats]:
         """Return the interval of each ratio; `kinds`: bounded, nonnegative (`ratio_interval`)."""
         alike = ~scores_vary(self.count, self.mean_x, self.x_length)
-        options = {"alike": alike, "n_above": self.n_above, "n_below": self.n_below, **kinds}
+        options = {"alike": alike, "n_nonzero": self.n_nonzero, "n_below": self.n_below, **kinds}
         low, high = ratio_interval(
             self.count, self.ratio, self.mean_x, self.residual, level, **options
         )

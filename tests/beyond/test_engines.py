@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -295,3 +296,18 @@ def test_neither_threads_nor_the_order_of_rows_change_a_digit(case: str) -> None
     for n_jobs in (1, 2):
         report = evaluate(mixed, **known, n_jobs=n_jobs)
         check_same(report, whole)
+
+
+def test_no_interval_reaches_below_0_if_no_score_can() -> None:
+    """However wide: of few users, at a level close to 1."""
+    of_lists = {name for name, kind in METRICS.items() if not kind.needs} - {"rmse", "mse", "mae"}
+    names = [name if METRICS[name].cutoff == "none" else f"{name}@4" for name in sorted(of_lists)]
+    can_be_negative = {"item", "score", "popularity_lift", "bias_disparity"}
+    some = {name: table[table["user"].isin(USERS[:9])] for name, table in LISTED.items()}
+    report = rn.evaluate(some, metrics=[*NAMES, *names], threshold=4, **KNOWN)
+    ends = report.intervals(level=0.999999).dropna(how="all")
+    is_below = (ends < 0).any(axis=1)
+    families = {re.split(r"\W", name)[0] for name in ends.index[is_below]}
+    assert families <= can_be_negative
+    assert len(ends) > 60
+    assert (ends.loc["tail@4"].dropna() <= 1).all()

@@ -756,9 +756,9 @@ def _(found: rn.Comparison, n: str, model: str, number: str, metric: str) -> boo
 
 @claim(
     "remark",
-    *(f"Only {{n_few}} of {{n}} users of {{model}} {score} {side} in {{metric}}: the interval of "
-      "the mean is rough."
-      for score in ("scores", "score") for side in ("above 0", "below 1")),
+    *(f"Only {{n_few}} of {{n}} users of {{model}} {verb} a score {side} in {{metric}}: the "
+      "interval of the mean is rough."
+      for verb in ("has", "have") for side in ("other than 0", "below 1")),
     "The scores of {n} users of {model} are skewed (skewness {number}: {n_needed} users are "
     "needed) in {metric}: the interval of the mean is rough.",
 )  # fmt: skip

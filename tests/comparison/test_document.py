@@ -237,7 +237,7 @@ def test_numbers_that_round_to_zero_have_no_minus() -> None:
             assert (format_number(one), format_number(one, "+")) == expected
 
 
-def _compare_with_missing_lists(**without: int) -> rn.Comparison:
+def _compare_with_missing_lists(how: Any = None, **without: int) -> rn.Comparison:
     """Compare A, and models that have lists for the first users only: how many have none."""
     labels = {f"u{user}": {"a", "b"} for user in range(30)}
     lists = {
@@ -251,7 +251,23 @@ def _compare_with_missing_lists(**without: int) -> rn.Comparison:
         )
         for name, n in {"A": 0, **without}.items()
     }
-    return rn.compare(models, metrics=["ndcg@3", "recall@3"], margin=0.01)
+    how = how or {"metrics": ["ndcg@3", "recall@3"]}
+    return rn.compare(models, margin=0.01, **how)
+
+
+def test_a_gate_states_the_rule_of_its_own_metric_for_missing_lists() -> None:
+    """In jurity, precision leaves these users out, and NDCG counts 0."""
+    how = {"metrics": ["ndcg@3", "precision@3"], "convention": "jurity", "threshold": 1}
+    found = _compare_with_missing_lists(how, B=27)
+    rules = {
+        one: found.signatures[f"{one}@3"].fields["missing_user"] for one in ("ndcg", "precision")
+    }
+    assert len({*rules.values()}) == 2
+    for one, rule in rules.items():
+        reason = found.not_worse("A", "B", metric=f"{one}@3").reason
+        assert reason.endswith(f"(missing_user={rule!r}).")
+        assert reason.count("missing_user") == 1
+        assert f"(missing_user={rule!r})" in found.remarks[0]
 
 
 def test_the_first_remark_counts_the_users_without_a_list(tmp_path: Path) -> None:

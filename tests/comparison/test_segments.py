@@ -53,7 +53,8 @@ def test_interactions_are_differences_of_differences() -> None:
     for metric, table in found.segments.groupby(level="metric"):
         scores: Any = found.per_user[metric]
         apart = scores[["fair", "poor"]].sub(scores["good"], axis=0).to_numpy()
-        expected = compare_groups(apart, codes, 3, one_family=True)
+        how: dict[str, Any] = {"one_family": True, "both_bounded": str(metric) != "rmse"}
+        expected = compare_groups(apart, codes, 3, **how)
         for model, column in (("fair", 0), ("poor", 1)):
             rows = table.droplevel("metric").xs(model, level="model")
             sides = list_contrasts(3, pairwise=False)
@@ -63,6 +64,29 @@ def test_interactions_are_differences_of_differences() -> None:
             assert rows["p_interaction"].tolist() == expected.p_corrected[:, column].tolist()
         baseline = table.xs("good", level="model")
         assert np.isnan(baseline[["difference_from_others", "p_interaction"]].to_numpy()).all()
+
+
+def test_a_few_users_who_do_not_change_are_no_interaction() -> None:
+    """Nearly all others gain one of twenty hits: as nobody of ten does, up to 31 % may gain 1."""
+    items = range(20)
+    labels = {user: {*items} for user in range(100)}
+    gains = {user: 1 + (user % 3 > 0) for user in range(90)}
+    lists = {
+        name: {
+            user: [*range(10 + hits.get(user, 0)), *range(30 + hits.get(user, 0), 40)]
+            for user in labels
+        }
+        for name, hits in (("old", {}), ("new", gains))
+    }
+    reports = {
+        name: rn.evaluate({"labels": labels, "results": one}, metrics="precision@20")
+        for name, one in lists.items()
+    }
+    groups = {user: "few" if user >= 90 else "many" for user in labels}
+    table: Any = rn.compare(reports, by=groups).segments.loc["precision@20"]
+    few, many = (table.loc[name].loc["new"] for name in ("few", "many"))
+    assert (few["difference"], many["difference"]) == (0, pytest.approx(1 / 12))
+    assert few["p_interaction"] == many["p_interaction"] > 0.05
 
 
 @pytest.mark.filterwarnings("ignore:.* is .* in random order")

@@ -13,6 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
+from recsys_ndcg.report.document import build_verdict
 from tests import strategies, textbook
 from tests.errors import assert_rejected
 from tests.profiles import examples
@@ -191,6 +192,22 @@ def test_remarks_mention_a_ranking_worse_than_chance(users: int, is_sure: bool) 
     assert ("Worse than random order: ndcg@10." in report.remarks) is is_sure
     unsure = "Not clearly different from random order (z between -2 and 2): ndcg@10."
     assert (unsure not in report.remarks) is is_sure
+
+
+@pytest.mark.filterwarnings("ignore:rr is .* in random order")
+@pytest.mark.parametrize(("users", "is_sure"), [(2, False), (3, False), (40, True)])
+def test_few_users_are_not_clearly_worse_than_chance_in_a_metric_without_z(
+    users: int,
+    is_sure: bool,  # noqa: FBT001
+) -> None:
+    """Of four ranks, the third or the last: random order has neither above for 3 users in 1 / 8."""
+    labels = {user: {2 + user % 2} for user in range(users)}
+    lists = {user: [0, 1, 2, 3] for user in labels}
+    report = rn.evaluate({"labels": labels, "results": lists}, metrics="rr", k=None)
+    assert math.isnan(report.audit["z"]["rr"])
+    assert report.audit["adjusted"]["rr"] < 0
+    assert ("Worse than random order: rr." in report.remarks) is is_sure
+    assert ("this order is worse than chance" in str(build_verdict(report))) is is_sure
 
 
 def test_remarks_mention_few_labels_and_the_range_that_they_leave_open() -> None:

@@ -100,12 +100,12 @@ def test_the_interval_of_a_mean_is_students() -> None:
         values = report.per_user[name].dropna()
         mean, error = values.mean(), stats.sem(values)
         is_bounded = name in ("ndcg@5", "recall@5")
-        center, scale = (special.logit(mean), mean * (1 - mean)) if is_bounded else (mean, 1)
-        if name == "rmse":
-            center, scale = np.log(mean), mean
+        center, scale = np.log(mean), mean
+        if is_bounded:
+            center, scale = special.logit(mean), mean * (1 - mean)
         expected = np.array(stats.t.interval(0.95, len(values) - 1, center, error / scale))
         expected = special.expit(expected) if is_bounded else expected
-        expected = np.exp(expected) if name == "rmse" else expected
+        expected = expected if is_bounded else np.exp(expected)
         assert [row["ci_low"], row["ci_high"]] == pytest.approx([*expected])
     one = rn.evaluate({"ann": [(2, 3), (1, 1)]})
     assert one.summary[["ci_low", "ci_high"]].isna().all(axis=None)

@@ -364,8 +364,8 @@ def test_differences_are_of_scores_minus_chance(drawn: list[tuple[int, list[int]
         if metric in segments.metrics_minus_chance:
             score = score - [report.take([user]).summary["chance"][metric] for user in rows]
         score = np.where(np.abs(score) < 1e-12, 0.0, score)
-        bounded = report.per_user[[metric]].to_numpy() if metric != "rmse" else np.nan
-        how: dict[str, Any] = {"scores": bounded, "draws": segments.draws}
+        how: dict[str, Any] = {"bounded": metric != "rmse", "nonnegative": True}
+        how |= {"scores": report.per_user[[metric]].to_numpy(), "draws": segments.draws}
         results = compare_groups(score[:, None], codes, len(segments), **how)
         sides = list_contrasts(len(segments), pairwise=False)
         for code, row in enumerate(_of(segments.summary, metric).values()):

@@ -164,13 +164,61 @@ def test_groups_that_only_vary_more_are_rarely_found() -> None:
     assert found / 200 <= 0.12
 
 
+def test_a_small_group_in_which_few_users_change_is_rarely_found() -> None:
+    """One in twenty gains 1, all others a little: the same mean. By their own variance: 31 %."""
+    found = 0
+    for seed in range(200):
+        stream = np.random.default_rng(seed)
+        few = np.where(stream.random(20) < 0.05, 1.0, 0.0)
+        changes = np.append(few, stream.normal(0.05, 0.1, 180).clip(-1, 1))
+        codes = (np.arange(200) >= 20).astype(int)
+        how: dict[str, Any] = {"draws": 199, "seed": seed, "both_bounded": True}
+        found += bool((compare_groups(changes[:, None], codes, 2, **how).p_corrected <= 0.05).any())
+    assert found / 200 <= 0.12
+
+
+def test_scores_that_cannot_be_negative_have_intervals_on_the_logarithmic_scale() -> None:
+    """Exponential in a small group: p is one minus the level of the interval that ends at 0."""
+    stream = np.random.default_rng(2)
+    few, many = stream.exponential(1, 10), stream.normal(1, 0.1, 90)
+    codes = (np.arange(100) >= 10).astype(int)
+    how: dict[str, Any] = {"nonnegative": [False, True], "draws": 9999}
+    found = compare_groups(np.column_stack([np.append(few, many)] * 2), codes, 2, **how)
+    assert found.difference[0, 0] < 0
+    for p, is_log in zip(found.p[0], (False, True), strict=True):
+        ends = []
+        for one in (few, many):
+            mean = one.mean()
+            half = stats.t.isf(p / 2, len(one) - 1) * one.std(ddof=1) / math.sqrt(len(one))
+            low, high = mean - half, mean + half
+            if is_log:
+                low, high = mean * math.exp(-half / mean), mean * math.exp(half / mean)
+            ends.append((mean - low, high - mean))
+        above = math.hypot(ends[0][1], ends[1][0])
+        assert above == pytest.approx(-found.difference[0, 0], rel=1e-6)
+    assert found.p[0, 1] > 2 * found.p[0, 0]
+
+
+def test_a_group_in_which_half_of_the_users_change_is_found() -> None:
+    """Of 20 users, and one in twenty of the others."""
+    found = 0
+    for seed in range(100):
+        stream = np.random.default_rng(seed)
+        codes = (np.arange(200) >= 20).astype(int)
+        changes = stream.random(200) < np.where(codes, 0.05, 0.5)
+        how: dict[str, Any] = {"draws": 199, "seed": seed, "both_bounded": True}
+        table = changes[:, None].astype(np.float64)
+        found += bool((compare_groups(table, codes, 2, **how).p_corrected <= 0.05).all())
+    assert found / 100 >= 0.8
+
+
 def test_a_group_that_differs_is_found() -> None:
     """Also in a table with a family of two columns, of which one shows nothing."""
     stream = np.random.default_rng(0)
     table, codes = (stream.random((300, 2)) < 0.1) * 1.0, np.arange(300) % 10
     table[codes == 4, 0] = np.arange(30) % 2
     for one_family in (False, True):
-        p = compare_groups(table, codes, 10, scores=table, one_family=one_family).p_corrected
+        p = compare_groups(table, codes, 10, bounded=True, one_family=one_family).p_corrected
         assert np.argwhere(p <= 0.05).tolist() == [[4, 0]]
 
 

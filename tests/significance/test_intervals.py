@@ -19,7 +19,12 @@ from scipy.stats import beta, binom, t
 
 import recsys_ndcg as rn
 from recsys_ndcg.scoring import Audit, Totals
-from recsys_ndcg.significance.intervals import adjusted_interval, mean_interval, ratio_interval
+from recsys_ndcg.significance.intervals import (
+    adjusted_interval,
+    bound_few_changes,
+    mean_interval,
+    ratio_interval,
+)
 from recsys_ndcg.significance.moments import Moments
 from recsys_ndcg.significance.student import power
 from tests.comparison.models import models
@@ -217,6 +222,19 @@ def test_a_mean_that_few_users_make_has_the_exact_bound_of_their_share(few: int)
     assert [low_of_parts, high_of_parts] == pytest.approx([low, high], rel=1e-9)
 
 
+def test_a_mean_difference_that_few_users_make_has_the_bounds_of_both_parts() -> None:
+    """Clopper & Pearson for users who gain, and who lose; MOVER for the difference."""
+    none = 1 - 0.025 ** (1 / 10)  # of ten users, if none gains or loses
+    ends = np.array(bound_few_changes(10, np.zeros((2, 1)), np.zeros((2, 1)), 0.95))
+    assert ends[:, 0].tolist() == pytest.approx([-none, none], rel=1e-12)
+    share = beta.ppf([0.025, 0.975], [1, 2], [10, 9])  # one of ten users gains 1
+    ends = np.array(bound_few_changes(10, np.array([[1], [0]]), np.array([[0.1], [0]]), 0.95))
+    low = 0.1 - math.hypot(0.1 - share[0], none)
+    assert ends[:, 0].tolist() == pytest.approx([low, share[1]], rel=1e-9)
+    ends = np.array(bound_few_changes(10, np.array([[5], [0]]), np.array([[0.5], [0]]), 0.95))
+    assert np.isnan(ends).all()
+
+
 def test_users_one_by_one_have_the_moments_of_all() -> None:
     """A single user has no spread."""
     scores = np.array([[3.0, 1.0], [0.5, np.nan], [2.0, 7.0]])
@@ -275,7 +293,7 @@ def test_scores_that_cannot_be_negative_have_no_interval_below_0() -> None:
     board = compared.leaderboards["precision@3"].loc[["A"], ends].to_numpy()
     assert board[0].tolist() == pytest.approx([low, high] * 2)
     assert report.intervals().to_numpy().min() > 0
-    remark = "score above 0 in precision@3: the interval of the mean is rough."
+    remark = "have a score other than 0 in precision@3: the interval of the mean is rough."
     assert f"Only 4 of 12 users {remark}" in report.remarks
     assert any(line.startswith(f"Only 4 of 12 users of A {remark}") for line in compared.remarks)
 
