@@ -300,7 +300,7 @@ def write_remarks(comparison: Comparison) -> list[str]:
     """Write one sentence for each limit of what a comparison shows."""
     by_metric = list(comparison.by_metric.values())
     lines = [
-        *filter(None, [describe_missing_lists(comparison, comparison.models, comparison.metrics)]),
+        *filter(None, [describe_missing_lists(comparison, comparison.models)]),
         *_find_user_remarks(comparison, by_metric),
         *_find_equal_scores(comparison),
         *_find_runs_remarks(comparison, by_metric),
@@ -316,7 +316,7 @@ def write_remarks(comparison: Comparison) -> list[str]:
 
 
 def describe_missing_lists(
-    comparison: Comparison, models: Sequence[str], metrics: Sequence[str]
+    comparison: Comparison, models: Sequence[str], metrics: Sequence[str] = ()
 ) -> str:
     """Count the users without a list of each model, the most first; "" if all have lists.
 
@@ -328,12 +328,11 @@ def describe_missing_lists(
     parts = [f"{count} from {names}" for count, names in counts if count]
     if not parts:
         return ""
-    rules = dict.fromkeys(comparison.signatures[one].fields["missing_user"] for one in metrics)
-    shown = " or, by metric, ".join(
-        f"{_MISSING_LISTS[rule]} (missing_user={rule!r})" for rule in rules
-    )
+    fields = [comparison.signatures[one].fields for one in metrics or comparison.metrics]
+    rules = dict.fromkeys(one["missing_user"] for one in fields)
+    how = " or, by metric, ".join(f"{_MISSING_LISTS[one]} (missing_user={one!r})" for one in rules)
     first, _, names = ", ".join(parts).partition(" ")
-    return f"{first} of {len(comparison.users)} users have no list {names}: {shown}."
+    return f"{first} of {len(comparison.users)} users have no list {names}: {how}."
 
 
 def _find_user_remarks(

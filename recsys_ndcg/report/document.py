@@ -449,8 +449,8 @@ def build_verdict(report: Report) -> Verdict:
     where = f"{name} ({report.signature(name).protocol_in_words})"
     if not row["users"]:
         return Verdict(f"No user has a score in {where}: there is nothing to judge.")
-    is_below_chance = name in _name_metrics_below_chance(report)
-    headline = _judge_order(where, row, is_below_chance=is_below_chance)
+    is_below = name in _name_metrics_below_chance(report)
+    headline = _judge_order(where, row, is_below_chance=is_below)
     evidence = _format_score(row)
     others = report.baselines.drop("chance")[name]
     better = others[others >= row["mean"]]

@@ -155,10 +155,8 @@ def compare_groups(  # noqa: PLR0913 - all are choices
     """
     codes = np.asarray(codes)
     order = np.argsort(codes, kind="stable")[(codes < 0).sum() :]
-    values, scores = (
-        np.array(one, dtype=np.float64)[order]
-        for one in (values, values if scores is None else scores)
-    )
+    scores = values if scores is None else scores
+    values, scores = (np.array(one, dtype=np.float64)[order] for one in (values, scores))
     for column in values.T:
         equalise_near_ties(column[:, None])
     n_users = len(order)
@@ -168,9 +166,7 @@ def compare_groups(  # noqa: PLR0913 - all are choices
     how |= {"codes": codes[order], "min_users": min_users}
     flags = {name: np.broadcast_to(one, values.shape[1]) for name, one in kinds.items()}
     columns = [
-        _GroupedScores.of(
-            one, scores[:, n], **how | {name: flag[n] for name, flag in flags.items()}
-        )
+        _GroupedScores.of(one, scores[:, n], **how, **{name: flags[name][n] for name in flags})
         for n, one in enumerate(values.T)
     ]
     if draws is None:

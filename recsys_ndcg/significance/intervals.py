@@ -186,7 +186,7 @@ def bound_few_changes(count: Any, n_away: Any, means: Any, level: Any) -> tuple[
     Gains and losses, the parts above and below 0, are scores in [0, 1], so each of their means has
     the interval of a mean that few users make (`ratio_interval`). The interval of the difference
     of both means follows from these (MOVER, Zou & Donner 2008, doi:10.1002/sim.3095). It is NaN if
-    more users gain or lose.
+    more users differ.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ def bound_few_changes(count: Any, n_away: Any, means: Any, level: Any) -> tuple[
     """
     ends = _bound_few(n_away, count, means, level)
     (near, other_near), (far, other_far) = np.abs(ends - means)
-    mean = means[0] - means[1]
+    mean = np.where(is_of_few(count, n_away.sum(axis=0)), means[0] - means[1], np.nan)
     return mean - np.hypot(near, other_far), mean + np.hypot(far, other_near)
 
 
