@@ -133,6 +133,16 @@ def test_a_metric_that_depends_on_the_draw_has_no_chance_level(metric: str, choi
     assert _report(LABELS, ["a", "x", "b"], options).audit["chance"].notna().all()
 
 
+@pytest.mark.parametrize("metric", ["novelty@2", "popularity@2", "epc@2", "tail@2"])
+def test_a_metric_of_items_has_no_chance_level_if_only_their_number_is_known(metric: str) -> None:
+    """Which items could be drawn is not known."""
+    train = pd.DataFrame({"user": [*"vvvw"], "item": [*"aaxx"]}).drop_duplicates()
+    lists = rn.RankedLists.from_labels({"u": LABELS}, {"u": ["a", "x"]}, n_items=9)
+    report = rn.evaluate(lists, metrics=metric, train=train, threshold=4)
+    assert report.mean.notna().all()
+    assert report.audit[["chance", "worst", "best", "z"]].isna().all(axis=None)
+
+
 SIZES: list[tuple[dict[str, Any], str]] = [
     ({"items": ["a", "b", "c"]}, "items= lacks the items of 1 results, the first user 'u' item"),
     ({"n_items": {"u": 3}}, "n_items=3 is less than the 4 different items of user 'u' in"),
