@@ -170,6 +170,9 @@ def test_a_digest_depends_on_the_contents_alone() -> None:
     repeated = [[(1, "a"), (1, "a"), (2, "b")], [(1, "a"), (2, "b"), (2, "b")]]
     known = [Background.of(train=rows) for rows in repeated]
     assert len({one.digest("train") for one in known if one is not None}) == 2
+    divided = [{1: ["a"], 2: ["b", "c"]}, {1: ["a", "b"], 2: ["c"]}]
+    known = [Background.of(base=lists) for lists in divided]
+    assert len({one.digest("base") for one in known if one is not None}) == 2
 
 
 def test_equal_data_have_equal_digests() -> None:
