@@ -3,6 +3,7 @@
 from itertools import permutations
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 import pandas as pd
@@ -60,6 +61,9 @@ def test_a_lazy_table_is_read() -> None:
         (FILMS.rename(columns={"movieId": "x"}), "features has no column 'item'; it has x, price"),
         (FILMS.assign(artist=1), "'movieId' and 'artist' could each be it"),
         (pd.Series([10.0, 20.0], name="price"), "no column 'item'"),
+        ([1, 2], "features must be a table with a column 'item', or indexed by item, not"),
+        ({"item": [1, 2], "price": [10.0]}, "features: the mapping must have columns of equal"),
+        ({"item": [1, 2, 2], "price": [1, 2, 3]}, "features: the item 2 has 2 rows. Give one"),
     ],
 )
 def test_a_table_without_items_is_refused(table: Any, message: str) -> None:
@@ -71,6 +75,12 @@ def test_a_catalogue_of_prices_is_refused() -> None:
     """A column that is not named like items."""
     how: dict[str, Any] = {"metrics": "coverage@2", "catalogue": FILMS[["price"]]}
     assert_rejected("catalogue has no column 'item'; it has price", rn.evaluate, LISTS, **how)
+
+
+def test_ids_written_otherwise_than_in_the_lists_are_refused() -> None:
+    """With the name of the column, and an id of each."""
+    message = "^item: the ids in train=, catalogue= … have ids of type text .such as '1'., the li"
+    assert_rejected(message, rn.evaluate, LISTS, metrics="coverage@2", catalogue=["1", "2"])
 
 
 def find_overlap(base: Any, k: int) -> float:
@@ -173,6 +183,19 @@ def test_a_digest_depends_on_the_contents_alone() -> None:
     divided = [{1: ["a"], 2: ["b", "c"]}, {1: ["a", "b"], 2: ["c"]}]
     known = [Background.of(base=lists) for lists in divided]
     assert len({one.digest("base") for one in known if one is not None}) == 2
+
+
+def test_a_digest_has_the_size_and_a_checksum_of_what_is_known() -> None:
+    """By this formula in every version, as a saved report has it, too."""
+    features = {"item": ["a", "b", "c"], "genre": ["war", None, "love"]}
+    known = Background.of(features=features, groups={"ann": "new", "bob": "old"})
+    assert known is not None
+    contents = {
+        "features": b"'genre'\0'love'\0'war'" + b"'a'\0'c'" + np.array([1, 0]).tobytes(),
+        "groups": b"'ann'\0'bob'" + np.array([0, 1]).tobytes() + b"'new'\0'old'",
+    }
+    for source, content in contents.items():
+        assert known.digest(source) == f"2#{crc32(content):08x}"
 
 
 def test_equal_data_have_equal_digests() -> None:
@@ -320,6 +343,8 @@ def test_a_column_that_cannot_be_read_is_an_error_only_if_it_is_needed() -> None
     for metric in ("diversity@2", "categories(released)@2"):
         how: dict[str, Any] = {"metrics": metric, "features": films}
         assert_rejected("released has Timestamp.* Give numbers", rn.evaluate, LISTS, **how)
+    how = {"metrics": "diversity(place)@2", "features": {"item": [1, 2], "place": [[1], [1, 2]]}}
+    assert_rejected("features: place has vectors of 1 and of 2 numbers", rn.evaluate, LISTS, **how)
 
 
 @pytest.mark.filterwarnings("ignore:features")
