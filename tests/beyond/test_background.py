@@ -58,12 +58,12 @@ def test_a_lazy_table_is_read() -> None:
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        (FILMS.rename(columns={"movieId": "x"}), "features has no column 'item'; it has x, price"),
-        (FILMS.assign(artist=1), "'movieId' and 'artist' could each be it"),
-        (pd.Series([10.0, 20.0], name="price"), "no column 'item'"),
         ([1, 2], "features must be a table with a column 'item', or indexed by item, not"),
         ({"item": [1, 2], "price": [10.0]}, "features: the mapping must have columns of equal"),
         ({"item": [1, 2, 2], "price": [1, 2, 3]}, "features: the item 2 has 2 rows. Give one"),
+        (FILMS.rename(columns={"movieId": "x"}), "features has no column 'item'; it has x, price"),
+        (FILMS.assign(artist=1), "'movieId' and 'artist' could each be it"),
+        (pd.Series([10.0, 20.0], name="price"), "no column 'item'"),
     ],
 )
 def test_a_table_without_items_is_refused(table: Any, message: str) -> None:
@@ -75,12 +75,6 @@ def test_a_catalogue_of_prices_is_refused() -> None:
     """A column that is not named like items."""
     how: dict[str, Any] = {"metrics": "coverage@2", "catalogue": FILMS[["price"]]}
     assert_rejected("catalogue has no column 'item'; it has price", rn.evaluate, LISTS, **how)
-
-
-def test_ids_written_otherwise_than_in_the_lists_are_refused() -> None:
-    """With the name of the column, and an id of each."""
-    message = "^item: the ids in train=, catalogue= … have ids of type text .such as '1'., the li"
-    assert_rejected(message, rn.evaluate, LISTS, metrics="coverage@2", catalogue=["1", "2"])
 
 
 def find_overlap(base: Any, k: int) -> float:
