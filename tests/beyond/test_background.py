@@ -5,6 +5,7 @@ from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 import pandas as pd
@@ -61,6 +62,9 @@ def test_a_lazy_table_is_read() -> None:
 @pytest.mark.parametrize(
     ("table", "message"),
     [
+        ([1, 2], "features must be a table with a column 'item', or indexed by item, not"),
+        ({"item": [1, 2], "price": [10.0]}, "features: the mapping must have columns of equal"),
+        ({"item": [1, 2, 2], "price": [1, 2, 3]}, "features: the item 2 has 2 rows. Give one"),
         (FILMS.rename(columns={"movieId": "x"}), "features has no column 'item'; it has x, price"),
         (FILMS.assign(artist=1), "'movieId' and 'artist' could each be it"),
         (
@@ -220,6 +224,22 @@ def test_a_digest_depends_on_the_contents_alone() -> None:
     repeated = [[(1, "a"), (1, "a"), (2, "b")], [(1, "a"), (2, "b"), (2, "b")]]
     known = [Background.of(train=rows) for rows in repeated]
     assert len({one.digest("train") for one in known if one is not None}) == 2
+    divided = [{1: ["a"], 2: ["b", "c"]}, {1: ["a", "b"], 2: ["c"]}]
+    known = [Background.of(base=lists) for lists in divided]
+    assert len({one.digest("base") for one in known if one is not None}) == 2
+
+
+def test_a_digest_has_the_size_and_a_checksum_of_what_is_known() -> None:
+    """By this formula in every version, as a saved report has it, too."""
+    features = {"item": ["a", "b", "c"], "genre": ["war", None, "love"]}
+    known = Background.of(features=features, groups={"ann": "new", "bob": "old"})
+    assert known is not None
+    contents = {
+        "features": b"'genre'\0'love'\0'war'" + b"'a'\0'c'" + np.array([1, 0]).tobytes(),
+        "groups": b"'ann'\0'bob'" + np.array([0, 1]).tobytes() + b"'new'\0'old'",
+    }
+    for source, content in contents.items():
+        assert known.digest(source) == f"2#{crc32(content):08x}"
 
 
 def test_equal_data_have_equal_digests() -> None:
@@ -367,6 +387,8 @@ def test_a_column_that_cannot_be_read_is_an_error_only_if_it_is_needed() -> None
     for metric in ("diversity@2", "categories(released)@2"):
         how: dict[str, Any] = {"metrics": metric, "features": films}
         assert_rejected("released has Timestamp.* Give numbers", rn.evaluate, LISTS, **how)
+    how = {"metrics": "diversity(place)@2", "features": {"item": [1, 2], "place": [[1], [1, 2]]}}
+    assert_rejected("features: place has vectors of 1 and of 2 numbers", rn.evaluate, LISTS, **how)
 
 
 @pytest.mark.filterwarnings("ignore:features")

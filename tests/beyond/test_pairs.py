@@ -404,6 +404,14 @@ def test_numbers_that_hardly_any_items_share_are_not_taken_for_categories(metric
     assert measure_books(f"{metric}@5", columns, missing_feature="zero", **by)[1] == []
 
 
+@pytest.mark.parametrize(("n_prices", "n_warnings"), [(4, 0), (5, 1)])
+def test_a_few_different_numbers_are_no_sign_of_prices(n_prices: int, n_warnings: int) -> None:
+    """Four items may well have four categories."""
+    columns = {"price": PRICE[:n_prices] + [math.nan] * (40 - n_prices)}
+    _, found = measure_books("diversity(price)@5", columns, missing_feature="zero")
+    assert len(found) == n_warnings
+
+
 @pytest.mark.parametrize("metric", ["diversity", "serendipity"])
 @pytest.mark.parametrize("distance", ["by_column", "category", "jaccard", "cosine"])
 def test_texts_that_hardly_any_items_share_are_left_out(metric: str, distance: str) -> None:

@@ -85,7 +85,11 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("diversity@2", {"features": {item: {"x"} for item in C}}, "columns of equal length"),
     ("diversity(g)@2", {"features": {"item": C, "g": [1j, 2j, 3j, 4j]}}, "complex numbers"),
     ("n_retrieved", {"groups": {1: ["x"], 2: "y"}}, "a group must be a name or a number"),
-    ("n_retrieved", {"groups": pd.Series([*"nop"], index=[1, 1, 2])}, "the user 1 is there twice"),
+    (
+        "n_retrieved",
+        {"groups": pd.Series([*"nop"], index=[1, 1, 2])},
+        "^groups: the user 1 is there twice",
+    ),
     ("serendipity(g)@2", {**GIVEN, "features": {"item": C, "h": C}}, "there is no column 'g'"),
     ("serendipity(g)@2", GIVEN, "there is no column 'g'"),
     (

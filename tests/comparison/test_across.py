@@ -102,6 +102,8 @@ def test_lower_is_better_for_errors() -> None:
         "Of 5 data sets, a is significantly better than b in rmse (rated items) on 5"
     )
     assert "a is better on average over data sets like these" in found.verdict
+    low, high = row[["mean_d_z_low", "mean_d_z_high"]]
+    assert f"(95 % interval {low:.4f} to {high:.4f}, p = " in found.verdict
     assert not [line for line in found.remarks if "observations" in line]
 
 

@@ -161,3 +161,21 @@ def test_a_gate_is_one_one_sided_test(metric: str, margin: float, correction: st
     assert (passed.passed, bool(failed)) == (True, False)
     (shown,) = re.findall(r"p = ([\d.e-]+)[,)]", str(failed))
     assert float(shown) == pytest.approx(p, rel=0.05)
+
+
+def test_models_that_are_compared_with_chance_alone_are_not_compared_with_each_other() -> None:
+    """No pair of models is tested: they had been named as equal."""
+    found = rn.compare(models(), metrics=["ndcg@5"], baseline="chance", family="baseline")
+    assert found.verdict == "All 3 models are better than chance."
+
+
+def test_many_metrics_that_order_two_models_the_other_way_share_a_line() -> None:
+    """Three are named, the others counted."""
+    true = ratings(60)
+    off = [(user, item, grade + 2, grade) for user, item, grade in true]
+    shuffled = model(true, 1.0, 0)
+    metrics = ["rmse", *(f"ndcg@{k}" for k in (3, 4, 5, 6, 7))]
+    found = rn.compare({"off": off, "shuffled": shuffled}, metrics=metrics)
+    lines = [line for line in found.remarks if "disagree" in line]
+    assert len(lines) == 3
+    assert "… and the same for 2 more scores." in found.remarks

@@ -316,6 +316,12 @@ def test_metrics_may_be_names_or_objects(name: Any, k: Any) -> None:
     assert run(metrics=name, k=k, protocol="both").metrics == ["ndcg@5", "ndcg@5:catalogue"]
 
 
+def test_something_that_is_no_list_of_metrics_is_refused() -> None:
+    """A number, and a function alone, by which models cannot be compared."""
+    assert_rejected("A measure is a name .*not 5", run, metrics=5)
+    assert_rejected("No metric here ranks anything. Add one", run, metrics=len)
+
+
 def test_default_metrics() -> None:
     """As in evaluate; one model is compared with chance."""
     found = run({"top": MostPopular()}, metrics=None)

@@ -171,7 +171,9 @@ def test_the_cold_start_is_a_mean_over_users_in_each_bin() -> None:
             assert own["mean"] == pytest.approx(sum(means) / len(means))
             assert own["ci_low"] < own["mean"] < own["ci_high"]
     assert "0 (unknown)" in str(found)
-    assert "training ratings" in str(found)
+    headings = [line.split("  ")[0] for line in str(found).splitlines()]
+    assert any(one.startswith("training ratings users ") for one in headings)
+    assert any(one.startswith("training ratings of the item users ") for one in headings)
 
 
 def test_the_cold_start_by_item_averages_the_parts_of_all_cuts(tmp_path: Path) -> None:

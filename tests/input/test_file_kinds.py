@@ -307,6 +307,12 @@ def test_utf_16_without_a_byte_order_mark_is_recognised(tmp_path: Path, encoding
         assert_read(path, rn.TextFormat(encoding=given))
 
 
+def test_an_encoding_with_four_bytes_per_letter_is_read(tmp_path: Path) -> None:
+    """Four letters of ASCII are no text in it, but that is no reason to refuse its name."""
+    path = write(tmp_path, CSV.decode().encode("utf-32"))
+    assert_read(path, rn.TextFormat(encoding="utf-32"))
+
+
 PROPOSALS: list[tuple[bytes, dict[str, Any], str]] = [
     (
         CSV.replace(b",", b"::"),

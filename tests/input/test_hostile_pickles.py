@@ -251,6 +251,13 @@ def test_pickles_of_old_and_other_writers_are_read(code: bytes, value: object) -
     assert load(code) == value
 
 
+def test_bytes_are_built_only_up_to_the_size_of_the_longest_text() -> None:
+    """NumPy has four bytes per letter, and writes them as text under old protocols."""
+    for n_bytes, is_built in ((4096, True), (4097, False)):
+        content = b"\xff" * n_bytes
+        assert (load(pickle.dumps(content, 2)) == content) == is_built
+
+
 TEXT, NUMBER = "longer than 1024 characters. Shorten", "a number of more than 8192 bits. Renumber"
 LONG = [("a" * 100_000, TEXT), (b"a" * 100_000, TEXT), (2**100_000, NUMBER)]
 

@@ -44,6 +44,22 @@ def test_gains_and_ideal_lists_are_kept_between_rounds_of_several_data_sets() ->
     assert again(labels, SETS[-1].features[:, 3], None, SETS[-1].sizes) == [("ndcg@5", mean, True)]
 
 
+def test_data_sets_of_long_ago_are_not_kept() -> None:
+    """So other labels in each round do not fill the memory: at most 16 sets are kept."""
+    metric = rn.lightgbm_metric("ndcg@5", convention=rn.Convention(gain=gain))
+
+    def count_calls(number: int) -> int:
+        before = len(CALLS)
+        metric(np.array([1.0, 2.0 + number]), np.array([2.0, 1.0]), None, np.array([2]))
+        return len(CALLS) - before
+
+    assert all(count_calls(number) for number in range(16))
+    assert not any(count_calls(number) for number in range(16))
+    assert count_calls(16)
+    assert count_calls(0)
+    assert not count_calls(16)
+
+
 @pytest.mark.parametrize("make", [rn.lightgbm_metric, rn.xgboost_metric])
 def test_a_wrong_name_raises_before_training(make: Any) -> None:
     """Not after the first round."""

@@ -53,9 +53,15 @@ def test_equal_trials_go_on_and_a_hopeless_one_is_pruned() -> None:
 
 
 def test_errors_are_minimised() -> None:
-    """The worst trial then has the highest interval."""
-    ends = search([1.0, 9.0, 0.1, 5.0], lambda one: DATA.evaluate(one, metrics="rmse"), "minimize")
+    """The worst trial then has the highest interval, and each is compared with the lowest one."""
+
+    def measure_error(estimated: NDArray[np.float64]) -> Any:
+        return DATA.evaluate(estimated, metrics="rmse")
+
+    ends = search([1.0, 9.0, 0.1, 5.0], measure_error, "minimize")
     assert ends == ["COMPLETE", "PRUNED", "COMPLETE", "PRUNED"]
+    ends = search([5.0, 0.1, 1.0], measure_error, "minimize")
+    assert ends == ["COMPLETE", "COMPLETE", "PRUNED"]
 
 
 def test_scores_of_users_do_as_well_as_a_report() -> None:

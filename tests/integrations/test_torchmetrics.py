@@ -79,6 +79,15 @@ def test_processes_are_merged_by_sums() -> None:
         other.compute()
 
 
+def test_processes_gather_their_users() -> None:
+    """Torchmetrics joins them to one tensor before it computes the value."""
+    one, other = fill(BATCHES[:3]), fill(BATCHES[3:])
+    theirs = iter([other.totals, other.counts, torch.cat(other.users)])
+    one.distributed_available_fn = lambda: True
+    one.dist_sync_fn = lambda own, group: [own, next(theirs)]  # noqa: ARG005 - torchmetrics' names
+    assert read(one) == pytest.approx(dict(DATA.evaluate(ESTIMATED, **BOTH).mean), rel=1e-12)
+
+
 def test_only_two_sums_are_kept_if_users_may_come_again() -> None:
     """A metric of torchmetrics keeps every row."""
     metric = fill([*BATCHES, *BATCHES], repeated="count")

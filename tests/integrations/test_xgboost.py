@@ -85,3 +85,7 @@ def test_data_without_groups_gets_the_line_to_write() -> None:
     with pytest.warns(rn.DataWarning, match="weights") as caught:
         xgboost.train(OPTIONS, data, 3, **how, custom_metric=rn.xgboost_metric("ndcg@5"))
     assert len(caught) == 1
+    one_group = xgboost.DMatrix(TRAIN.features, TRAIN.grades, group=[len(TRAIN.grades)])
+    one_group.set_weight([2.0])
+    with pytest.warns(rn.DataWarning, match="weights"):
+        rn.xgboost_metric("ndcg@5")(TRAIN.features[:, 0], one_group)

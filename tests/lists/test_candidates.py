@@ -98,8 +98,17 @@ def test_the_size_is_given_in_any_form(tmp_path: Any) -> None:
     assert rn.Report.load(tmp_path / "r.json").counts == reports[0].counts
     assert reports[0].take(["u"]).audit.equals(reports[0].audit)
     trec = {"u": LABELS}, {"u": {"a": 2.0, "x": 1.0}}
-    report = rn.evaluate(rn.RankedLists.from_trec(*trec, n_items=7), **options)
-    assert report.audit["chance"].equals(reports[0].audit["chance"])
+    for size in ({"n_items": 7}, {"items": ids}):
+        report = rn.evaluate(rn.RankedLists.from_trec(*trec, **size), **options)
+        assert report.audit["chance"].equals(reports[0].audit["chance"])
+
+
+def test_predictions_of_ratings_stay_so_if_the_catalogue_is_known() -> None:
+    """Only their own order is by chance: they are no lists drawn from the catalogue."""
+    rows = [("u", "a", 5.0, 2.0), ("u", "b", 1.0, 3.0)]
+    known = rn.evaluate(rows, metrics="ndcg@1", catalogue=[*"abcxyz"])
+    assert "|protocol:rated|" in known.signature("ndcg@1")
+    assert known.audit.equals(rn.evaluate(rows, metrics="ndcg@1").audit)
 
 
 def test_labels_beyond_the_catalogue_are_out_of_reach() -> None:
@@ -131,6 +140,16 @@ def test_a_metric_that_depends_on_the_draw_has_no_chance_level(metric: str, choi
     audit = _report(LABELS, ["a", "x", "b"], options, n_items=9).audit
     assert audit[["chance", "worst", "best", "z"]].isna().all(axis=None)
     assert _report(LABELS, ["a", "x", "b"], options).audit["chance"].notna().all()
+
+
+@pytest.mark.parametrize("metric", ["novelty@2", "popularity@2", "epc@2", "tail@2"])
+def test_a_metric_of_items_has_no_chance_level_if_only_their_number_is_known(metric: str) -> None:
+    """Which items could be drawn is not known."""
+    train = pd.DataFrame({"user": [*"vvvw"], "item": [*"aaxx"]}).drop_duplicates()
+    lists = rn.RankedLists.from_labels({"u": LABELS}, {"u": ["a", "x"]}, n_items=9)
+    report = rn.evaluate(lists, metrics=metric, train=train, threshold=4)
+    assert report.mean.notna().all()
+    assert report.audit[["chance", "worst", "best", "z"]].isna().all(axis=None)
 
 
 SIZES: list[tuple[dict[str, Any], str]] = [

@@ -32,6 +32,14 @@ def test_a_notebook_shows_the_counts_and_the_first_items() -> None:
     assert cells[7:19] == ["1", "b", "3", "1", "d", "-", "1", "e", "-", "1", "c", "-"]
 
 
+def test_a_notebook_shows_the_first_rows_among_many_of_one_rank() -> None:
+    """However long the list is."""
+    results = pd.DataFrame({"user": 1, "item": range(1000), "rank": [2, 1] * 500})
+    shown = rn.RankedLists.from_labels({1: {7}}, results)._repr_html_()
+    cells = [re.sub("<[^>]+>", "", one).strip() for one in re.findall("<td.*?</td>", shown)]
+    assert cells[8::3] == ["1", "3", "5", "7"]
+
+
 @pytest.mark.filterwarnings("ignore:Ties affect")
 def test_a_catalogue_prints_as_a_sentence() -> None:
     """With its number of candidates."""

@@ -151,6 +151,15 @@ def test_a_user_without_a_possible_prediction_is_a_missing_user() -> None:
     assert_rejected(match, rn.evaluate, rows, convention=strict)
 
 
+def test_an_item_without_a_label_is_named_unless_it_is_dropped() -> None:
+    """Though its prediction is impossible."""
+    rows = [one._replace(r_ui=None if one.iid == "a" else one.r_ui) for one in ann("a")]
+    strict = rn.Convention(unlabelled="raise")
+    match = "^1 items have no true value, the first user 'ann' item 'a'. Label them"
+    assert_rejected(match, rn.evaluate, rows, convention=strict)
+    assert rn.evaluate(rows, convention=strict.replace(impossible="drop")).mean.notna().all()
+
+
 def test_rating_errors_are_over_the_predictions_that_are_not_dropped() -> None:
     """An estimate far below all others is no rating: `last` is rejected if there are any."""
     last, drop = rn.Convention(impossible="last"), rn.Convention(impossible="drop")

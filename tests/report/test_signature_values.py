@@ -288,6 +288,15 @@ def test_text_that_is_no_signature_is_rejected(text: Any, message: str) -> None:
     assert_rejected(message, rn.Signature, text)
 
 
+def test_the_signature_of_an_unknown_metric_is_read() -> None:
+    """Such as one of a class that only its author has: all choices of metrics of relevance."""
+    usual = _signature("precision@2")
+    own = rn.Signature(usual.text.replace("precision@2", "ours@2|own:a.B#12", 1))
+    assert own.metric == "ours@2"
+    assert own.differences(usual)["metric"] == ("ours@2", "precision@2")
+    assert "novelty_as" not in own.text
+
+
 @pytest.mark.parametrize("protocol", [0, 2, pickle.HIGHEST_PROTOCOL])
 def test_a_signature_is_pickled(protocol: int) -> None:
     """The full and the short form."""

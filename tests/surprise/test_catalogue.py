@@ -313,6 +313,29 @@ def test_impossible_estimates_come_last_and_are_never_recommended(tmp_path: Path
 
 
 @pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
+def test_an_estimate_of_exactly_the_limit_is_recommended() -> None:
+    """As by `evaluate`: the limit is the least estimate of a recommended item."""
+    trainset = dataset(pd.DataFrame([(0, 8, 3.0), (1, 9, 3.0), (1, 10, 3.0)]), (0, 5))
+    trainset = trainset.build_full_trainset()
+    table = {(0, 8): 1.0, (0, 9): 4.0, (0, 10): 3.0}
+    algo, test = Tabled(table).fit(trainset), [(0, 9, 5.0)]
+    how: dict[str, Any] = {"metrics": "precision", "k": None, "threshold": 4}
+    for limit, expected in ((3.0, 1 / 2), (3.5, 1.0), (4.0, 1.0)):
+        convention = rn.Convention(recommend_from=limit)
+        report = evaluate_catalogue(algo, trainset, test, convention=convention, **how)
+        assert report["precision"] == expected
+
+
+@pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
+def test_a_catalogue_of_one_item_is_ranked() -> None:
+    """A test rating of an item that is not in it counts as missed."""
+    trainset = dataset(pd.DataFrame([(0, 8, 3.0)]), (0, 5)).build_full_trainset()
+    algo, test = Tabled({(0, 8): 3.0}).fit(trainset), [(0, 9, 5.0), (1, 8, 4.0)]
+    report = evaluate_catalogue(algo, trainset, test, metrics="hit", k=1, threshold=4)
+    assert report.per_user["hit@1"].to_dict() == {0: 0.0, 1: 1.0}
+
+
+@pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 def test_the_threshold_is_known_before_anything_is_ranked(split: Any) -> None:
     """It is 1 if all labels are 0 or 1; otherwise it must be given if something needs it."""
     trainset, test = split

@@ -340,6 +340,18 @@ def test_measures_may_change_before_the_next_fit() -> None:
     assert search.measures == list(search.best_params) == [*fresh.measures, "fcp"]
 
 
+@pytest.mark.parametrize("name", ["GridSearchCV", "RandomizedSearchCV"])
+def test_options_are_attributes_as_in_surprise(name: str) -> None:
+    """With the values that were given."""
+    options = {
+        "cv": TWO, "return_train_measures": True, "n_jobs": 2, "pre_dispatch": 3,
+        "joblib_verbose": 1,
+    }  # fmt: skip
+    for library in (rn.surprise.model_selection, model_selection):
+        search = getattr(library, name)(surprise.SVD, {"n_factors": [*range(10)]}, **options)
+        assert {one: getattr(search, one) for one in options} == options
+
+
 def test_other_attributes_may_change_before_the_next_fit() -> None:
     """The ones that Surprise reads when it fits, and ours."""
     found = []
