@@ -170,8 +170,8 @@ class Placement:
         # without a threshold no metric of the plan uses a limit
         given = threshold if convention.recommend_from == "threshold" else convention.recommend_from
         self._limit = None if given is None else convention.find_recommendation_limit(threshold)
-        columns = {**labels.columns, "estimated": np.zeros(len(labels.true))}
-        known = group_rows(Rows(columns, "the testset"), convention.duplicates, GroupedLists)
+        rows = Rows(labels.columns, "the testset")
+        known = group_rows(rows, convention.duplicates, GroupedLists)
         self._users, self._items = known.users, np.asarray(known.item_ids)
         self._repeats = known.repeats
         training = candidates.training

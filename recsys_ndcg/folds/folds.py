@@ -109,7 +109,7 @@ class FoldRun:
             try:
                 lists = _rank_catalogue(model, trainset, testset, own, show)
                 rank_time = time.time() - begun
-                ranked.append(prepared.score(lists, own, "catalogue"))
+                ranked.append(prepared.score(lists, own))
             except DivergedModelError as error:  # its traceback would keep the model in memory
                 fitted = fitted._replace(diverged=error.with_traceback(None))
             finally:  # a bar does not show the step any longer
@@ -291,7 +291,7 @@ class PreparedFold(NamedTuple):
                 if predictions:
                     lists = build_rated_lists(predictions, plan.rated.duplicates)
                     lists = plan.rated.add_background(lists)
-                    found.append(self.score(lists, plan.rated, "rated"))
+                    found.append(self.score(lists, plan.rated))
         ranked += catalogue
         return FoldRun(
             test=_merge(fitted.test_values, ranked, plan),
@@ -304,9 +304,9 @@ class PreparedFold(NamedTuple):
             diverged=fitted.diverged,
         )
 
-    def score(self, lists: GroupedLists, own: Plan, protocol: str) -> ProtocolScores:
-        """Measure lists by one of the plans, which names the protocol's metrics."""
-        by_metric = self.plan.names(protocol)
+    def score(self, lists: GroupedLists, own: Plan) -> ProtocolScores:
+        """Measure lists by one of the plans, which names their protocol's metrics."""
+        by_metric = self.plan.names(lists.protocol)
         names = [by_metric.get(name, name) for name in own.names]
         if not self.plan.keep_per_user:
             totals = Totals.of(own.resolve_and_measure(lists))
@@ -394,14 +394,16 @@ def has_no_order(lists: GroupedLists) -> bool:
     >>> import recsys_ndcg as rn
     >>> has_no_order(rn.RankedLists.from_tuples({"ann": [(3, 1), (3, 5)], "bob": [(4, 4), (4, 2)]}))
     True
+    >>> has_no_order(rn.RankedLists.from_tuples({"ann": [(1e-9, 1), (0.0, 5)]}))
+    False
     """
     if isinstance(lists, CatalogueLists):
         lengths = np.repeat(lists.lengths, np.diff(lists.offsets))
         return bool(len(lengths) and lengths.max() > 1 and (lists.tied == lengths).all())
     has_items = lists.n_items > 0
     starts = lists.offsets[:-1][has_items]
-    first = np.repeat(lists.estimated[starts], lists.n_items[has_items])
-    same = np.abs(lists.estimated - first) <= Plan.TIE_TOLERANCE
+    steps = np.rint(lists.estimated / Plan.TIE_TOLERANCE)
+    same = steps == np.repeat(steps[starts], lists.n_items[has_items])
     return bool(same.all()) and int(lists.n_items.max(initial=0)) > 1
 
 

@@ -273,7 +273,7 @@ class TextTable:
         self._check_cells(name, values.abs() == np.inf, "is {}, which is not a finite number")
         if not may_be_empty:
             self._check_cells(name, is_empty, "is missing")
-        self.frame = self.frame.assign(**{name: np.asarray(values, dtype=np.float64)})
+        self.frame = self.frame.assign(**{name: values})
 
     def _parse(self, text: str, separator: str, *, has_header: bool) -> pd.DataFrame:
         try:
