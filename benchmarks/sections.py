@@ -486,7 +486,7 @@ def check_small_groups(sample: Sample) -> Outcomes:
         few = np.sign(mean) * (sample.random.random(changes.shape) < abs(mean))
         values = np.where(groups[:, None] == 0, few, changes)
         p = _compare_groups(sample, values, groups, both_bounded=True)
-        yield f"{count} users of whom few change, but by 1", (p <= ALPHA).any()
+        yield f"{count} users, of whom a few change by 1", (p <= ALPHA).any()
 
 
 def check_group_power(sample: Sample) -> Outcomes:

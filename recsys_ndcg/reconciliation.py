@@ -133,7 +133,7 @@ def reconcile_lists(
     if reported is not None and len(plan.names) != 1:
         msg = f"reported must be for a single metric, not {', '.join(plan.names)}."
         raise InvalidInputError(msg)
-    # no preset has the cutoff 1, so that a name which has it, or keeps its own, was given in full
+    # names that are the same under k=1, a cutoff that no preset has, were written with a cutoff
     open_names = {*plan.names} - {*Plan.of(requested, k=1).names}
     numbers = Numbers(lists, facts, open_names)
     conventions = [one.convention for one in plan.measurements]

@@ -328,11 +328,14 @@ def describe_missing_lists(
     parts = [f"{count} from {names}" for count, names in counts if count]
     if not parts:
         return ""
-    fields = [comparison.signatures[one].fields for one in metrics or comparison.metrics]
-    rules = dict.fromkeys(one["missing_user"] for one in fields)
-    how = " or, by metric, ".join(f"{_MISSING_LISTS[one]} (missing_user={one!r})" for one in rules)
+    rules: dict[str, list[str]] = {}
+    for one in metrics or comparison.metrics:
+        rules.setdefault(comparison.signatures[one].fields["missing_user"], []).append(one)
+    how = [f"{_MISSING_LISTS[rule]} (missing_user={rule!r})" for rule in rules]
+    if len(rules) > 1:
+        how = [f"in {join_names(own)} {one}" for own, one in zip(rules.values(), how, strict=True)]
     first, _, names = ", ".join(parts).partition(" ")
-    return f"{first} of {len(comparison.users)} users have no list {names}: {how}."
+    return f"{first} of {len(comparison.users)} users have no list {names}: {'; '.join(how)}."
 
 
 def _find_user_remarks(

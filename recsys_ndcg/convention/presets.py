@@ -11,7 +11,7 @@ from typing import Any
 
 from recsys_ndcg.convention import beyond, formulas
 from recsys_ndcg.convention.beyond_presets import BEYOND_PRESETS
-from recsys_ndcg.convention.notation import parse_choice, parse_metric_name
+from recsys_ndcg.convention.notation import parse_metric_name
 from recsys_ndcg.errors import InvalidInputError, quote, suggest
 
 Choices = Mapping[str, Any]
@@ -97,15 +97,12 @@ def find_choices(name: str, metric: str | None = None) -> dict[str, Any]:
     preset = PRESETS.get(name) if isinstance(name, str) else None
     if preset is None:
         described = {**formulas.DESCRIPTIONS, **beyond.DESCRIPTIONS}
-        field, equals, text = str(name).partition("=")
-        value = parse_choice(field, text) if equals else field
-        fields = [
-            one for one, words in described.items()
-            if (one == field if equals else value in words)
-        ]  # fmt: skip
+        word, equals, value = str(name).partition("=")
+        fields = [one for one, words in described.items() if word in ([one] if equals else words)]
         hint = suggest(str(name).lower(), PRESETS)
         if fields and not hint.startswith("Did"):
-            examples = " or ".join(f"convention=Convention({one}={value!r})" for one in fields[:3])
+            value = repr(value or word) if (value or word) in described[fields[0]] else "..."
+            examples = " or ".join(f"convention=Convention({one}={value})" for one in fields[:3])
             hint = f"It is a choice: write {examples}."
         msg = f"No preset is named {quote(name)}. {hint}"
         raise InvalidInputError(msg)

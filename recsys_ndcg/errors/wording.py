@@ -43,7 +43,7 @@ def quote(value: object) -> str:
 def suggest(word: str, words: Iterable[str]) -> str:
     """Return a hint: the known word that is closest to a word, or all of them.
 
-    The only one that begins with it is closest.
+    If exactly one known word begins with it, this is the closest.
 
     Examples
     --------

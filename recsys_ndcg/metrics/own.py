@@ -39,6 +39,7 @@ class ByRank(Linear):
     takes: ClassVar[str] = "ranks"
     options: ClassVar[tuple[str, ...]] = ("of", "over")
     over: ClassVar[str] = "ideal"
+    nonnegative: ClassVar[bool] = True
     same_denominator: ClassVar[bool | None] = True
 
     @staticmethod

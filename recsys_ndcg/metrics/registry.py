@@ -25,15 +25,16 @@ _FORM = re.compile(r"(?P<name>[A-Za-z][A-Za-z0-9_-]*)(\((?P<options>[^()]*)\))?(
 #: to write instead.
 _OTHER_METRICS = {
     **dict.fromkeys(("err", "mape", "medae", "msle", "nerr", "nrbp", "r2", "rmsle"), ""),
+    **dict.fromkeys(("numrelret", "setap", "setmap", "setrelativep", "setrelp"), ""),
+    "dcgburges": "Write 'dcg@10' with convention='ranx_burges'.",
+    "ndcgburges": "Write 'ndcg@10' with convention='ranx_burges'.",
+    "numrel": "It is in report.per_user['n_relevant'].",
     "accuracy": "Write 'precision@10' or 'hit@10' for lists, 'rmse' or 'mae' for ratings.",
-    "dcg_burges": "Write 'dcg@10' with convention='ranx_burges'.",
     "jaccard": "It compares the lists of two models: rn.jaccard_at_k(lists_a, lists_b, k).",
-    "ndcg_burges": "Write 'ndcg@10' with convention='ranx_burges'.",
-    "num_rel": "It is in report.per_user['n_relevant'].",
     "rbo": "It compares the lists of two models: rn.rbo(lists_a, lists_b).",
 }
-#: Names in other libraries for a metric without a cutoff, whatever k they are asked for.
-_WITHOUT_CUTOFF = {"coveredusers", "setf", "setp", "setr", "setrecall"}
+#: Names in other libraries for a metric of whole lists.
+_OF_WHOLE_LISTS = {"setf", "setp", "setr", "setrecall"}
 _ENTRY_POINTS = "recsys_ndcg.metrics"
 
 
@@ -53,7 +54,7 @@ def register_metric(metric: _Class) -> _Class:
 
 
 def check_name(metric: type[Metric]) -> None:
-    """Raise if a metric's name cannot be parsed, or another metric has it or an alias.
+    """Raise if a metric's name cannot be parsed, or belongs to another metric, or an alias does.
 
     Raises
     ------
@@ -114,10 +115,15 @@ def parse_metrics(text: str, ks: Iterable[int | None] = (None,)) -> list[Metric]
         msg = f"No metric is named {text!r}. {_suggest_name(name)}"
         raise UnknownMetricError(msg)
     options = {} if parts["options"] is None else _parse_options(kind, parts["options"], text)
-    if normalise_name(name) in _WITHOUT_CUTOFF or (parts["k"] is None and kind.cutoff != "usual"):
-        ks = (None,)
-    elif parts["k"] is not None:
+    if parts["k"] is not None:
         ks = (_parse_cutoff(parts["k"], text),)
+        if normalise_name(name) in _OF_WHOLE_LISTS:
+            msg = f"{text!r} has no cutoff; use '{kind.name}@{parts['k']}'."
+            raise InvalidInputError(msg)
+    elif normalise_name(name) in _OF_WHOLE_LISTS or kind.cutoff != "usual":
+        ks = (None,)
+    if normalise_name(name) == "coveredusers":  # whose k changes nothing
+        ks = (None,)
     return [kind(k=k, **options) for k in ks]
 
 
@@ -131,10 +137,10 @@ def _suggest_name(name: str) -> str:
     >>> _suggest_name("err")[:27]
     'There are: alpha_dcg, alpha'
     """
-    names = list_metric_names()
-    every = {*names, *METRIC_ALIASES}
-    near = {one for one in every if one[0] == name[:1] and name not in _OTHER_METRICS}
-    hint = _OTHER_METRICS.get(name) or suggest(name, near)
+    names, known = list_metric_names(), normalise_name(name)
+    every = {*names, *METRIC_ALIASES} - _OF_WHOLE_LISTS
+    near = {one for one in every if one[0] == name[:1] and known not in _OTHER_METRICS}
+    hint = _OTHER_METRICS.get(known) or suggest(name, near)
     return suggest("", names) if hint.startswith("There") else hint
 
 

@@ -413,7 +413,7 @@ def _name_metrics_below_chance(report: Report) -> list[str]:
 
 
 def _find_z(totals: Totals) -> Floats:
-    """Return z; if it is unknown, with the variance of scores of 0 or 1, the largest in [0, 1]."""
+    """Return z; if it is unknown, with the largest variance that scores in [0, 1] can have."""
     chance = totals.mean_of("chance")
     bounded = [one.metric.bounded for one in totals.measurements]
     with np.errstate(all="ignore"):

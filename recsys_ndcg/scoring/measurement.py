@@ -174,7 +174,7 @@ class Measurement:
 
     @property
     def is_nonnegative(self) -> bool:
-        """Whether no score is negative; so are sums, and weighted forms, of scores in [0, 1]."""
+        """Whether no score can be negative; sums and weighted forms of scores in [0, 1] cannot."""
         by_hits = "serendipity_by" in self.metric.reads and self.convention.serendipity_by == "hits"
         return (self.metric.bounded or self.metric.nonnegative) and not by_hits
 

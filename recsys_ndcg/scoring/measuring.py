@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 
 from recsys_ndcg.arrays import Flags, Floats, compute_offsets
-from recsys_ndcg.errors import InvalidInputError, quote
+from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lazy import Cache, lazy_property
 from recsys_ndcg.lists import GroupedLists, prepare_lists
 from recsys_ndcg.metrics import Metric, OverLists
@@ -277,11 +277,13 @@ class SampledBlock(Block):
 def _compute_fractions(metric: Metric, ranking: Ranking) -> tuple[Floats, Floats]:
     """Return the numerator and the denominator of every user."""
     with np.errstate(over="ignore"):  # `Scores.objection` names the metric
-        numerator, denominator = metric.numerator(ranking), metric.denominator(ranking)
-    for side, values in {"numerator": numerator, "denominator": denominator}.items():
+        sides = {"numerator": metric.numerator(ranking), "denominator": metric.denominator(ranking)}
+    for side, values in sides.items():
         if np.asarray(values).dtype.kind not in "biuf":
-            msg = f"The {side} of {metric} must be an array of real numbers, not {quote(values)}."
+            kind = np.asarray(values).dtype
+            msg = f"The {side} of {metric} must be an array of real numbers, not of {kind}."
             raise InvalidInputError(msg)
+    numerator, denominator = map(np.asarray, sides.values())
     if metric.bounded:  # rounding can put a sum just above 1
         # a sum can be more than 1, under list_over="one"
         is_sum = (denominator > 0) & (numerator > (1 + _ROUNDING) * denominator)

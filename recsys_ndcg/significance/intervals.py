@@ -108,7 +108,7 @@ def ratio_interval(  # noqa: PLR0913 - all are inputs
     alike : bool or array
         Whether all d are equal, so that q is a mean.
     n_nonzero, n_below : int or array, optional
-        The numbers of users whose n/d is above 0, and below 1; by default all, unless q is 0 or 1.
+        The numbers of users whose n/d is not 0, and below 1; by default all, unless q is 0 or 1.
 
     References
     ----------
@@ -299,7 +299,7 @@ def adjusted_interval(  # noqa: PLR0913 - all are inputs
     bounded : bool or array
         Whether every possible score is in [0, 1].
     n_nonzero : int or array, optional
-        The number of users with a score above 0: if it is small, the interval of this place is
+        The number of users whose score is not 0: if it is small, the interval of this place is
         widened as that of a mean (`ratio_interval`).
 
     Examples

@@ -67,7 +67,7 @@ def test_interactions_are_differences_of_differences() -> None:
 
 
 def test_a_few_users_who_do_not_change_are_no_interaction() -> None:
-    """Nearly all others gain one of twenty hits: as nobody of ten does, up to 31 % may gain 1."""
+    """None of ten users changes, so up to 31 % of such users could gain 1."""
     items = range(20)
     labels = {user: {*items} for user in range(100)}
     gains = {user: 1 + (user % 3 > 0) for user in range(90)}

@@ -333,7 +333,7 @@ def test_a_sum_is_divided_as_requested(of: str, over: str, score: float, *, boun
 @pytest.mark.parametrize("answer", [1j, "1", None])
 @pytest.mark.parametrize("side", ["numerator", "denominator"])
 def test_both_sides_of_a_class_must_be_numbers(side: str, answer: Any) -> None:
-    """Whose imaginary part would be lost."""
+    """Complex numbers, text and None are refused."""
 
     def answer_all(_metric: Metric, ranking: Ranking) -> Any:
         return np.array([answer] * len(ranking.n_items))

@@ -96,18 +96,37 @@ def test_options_of_other_libraries_are_choices_here(theirs: str, ours: str) -> 
 def test_a_name_of_a_whole_list_has_no_cutoff() -> None:
     """Of trec_eval and ir_measures, whatever k is."""
     assert [str(one) for one in parse_metrics("set_P", [5, 10])] == ["precision"]
+    for name in ("set_P@10", "set_P.10", "SetP@10"):
+        with rejects(r"has no cutoff; use 'precision@10'\."):
+            parse_metrics(name)
+    for name in ("set_P@abc", "coveredusers@x"):
+        with rejects("is not a number"):
+            parse_metrics(name)
+
+
+@pytest.mark.parametrize("name", ["set_map", "SetAP", "SetRelP", "num_rel_ret"])
+def test_a_metric_that_does_not_exist_is_not_taken_for_a_similar_name(name: str) -> None:
+    """Of another metric: set_map is no precision."""
+    with pytest.raises(rn.UnknownMetricError, match="There are: "):
+        parse_metrics(name)
+    with pytest.raises(rn.UnknownMetricError, match="convention='ranx_burges'"):
+        parse_metrics("dcg-burges")
 
 
 def test_the_start_of_one_name_is_that_name() -> None:
     """Rather than another one with more of its letters."""
     with rejects("No preset is named 'trec'. Did you mean 'trec_eval'?"):
         rn.Convention.preset("trec")
-    with rejects(r"'gain=linear'\. It is a choice: write convention=Convention\(gain='linear'\)"):
-        rn.evaluate(ROWS, convention="gain=linear")
-    with rejects(r"It is a choice: write convention=Convention\(undefined=0\.0\)"):
-        rn.evaluate(ROWS, convention="undefined=0")
     with rejects("Did you mean 'surprise_faq'"):  # the nearest of two that begin with it
         rn.Convention.preset("surprise")
+
+
+def test_a_choice_in_place_of_a_preset_gets_the_line_to_write() -> None:
+    """With its value, if that is a word for this choice."""
+    with rejects(r"'gain=linear'\. It is a choice: write convention=Convention\(gain='linear'\)"):
+        rn.evaluate(ROWS, convention="gain=linear")
+    with rejects(r"It is a choice: write convention=Convention\(undefined=\.\.\.\)"):
+        rn.evaluate(ROWS, convention="undefined=0")
 
 
 def test_several_metrics_may_be_one_text() -> None:

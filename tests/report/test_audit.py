@@ -200,7 +200,7 @@ def test_few_users_are_not_clearly_worse_than_chance_in_a_metric_without_z(
     users: int,
     is_sure: bool,  # noqa: FBT001
 ) -> None:
-    """Of four ranks, the third or the last: random order has neither above for 3 users in 1 / 8."""
+    """All hits are in the lower half of four ranks: by chance this is so for 3 users in 1 / 8."""
     labels = {user: {2 + user % 2} for user in range(users)}
     lists = {user: [0, 1, 2, 3] for user in labels}
     report = rn.evaluate({"labels": labels, "results": lists}, metrics="rr", k=None)

@@ -127,7 +127,9 @@ def test_their_names_may_be_typed(page: str) -> None:
 @pytest.mark.parametrize("page", TYPED)
 def test_an_explicit_cutoff_counts_as_the_page_says(page: str) -> None:
     """For each name without its own, but `rr`, and rprecision, which has none in any library."""
-    sentence = "explicit `k=10` or `threshold=2` is used instead, but the cutoff of `rr` is always"
+    sentence = (
+        "explicit `k=10` or `threshold=2` is used instead; but `rr` ignores `k` (write `rr@10`)"
+    )
     assert sentence in page_of(page).read_text(encoding="utf-8")
     for pair in chain.from_iterable(map(read_pairs, read_rows(page))):
         if "@" not in pair.ours and not pair.ours.startswith("report."):
