@@ -250,6 +250,23 @@ def test_ids_that_are_too_large_for_a_sign_are_read_in_parts(
     assert report == rn.evaluate(frame, metrics="ndcg@2")
 
 
+def test_the_folder_for_temporary_files_may_have_any_name(
+    places: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_parts: Any
+) -> None:
+    """Even of the form that stands for a column in data of Hive."""
+    in_parts(700)
+    folder = places / "user=5" / "rank=1"
+    folder.mkdir(parents=True)
+    frame = predictions(5)
+    path = write(frame, tmp_path / "p.parquet")
+    with monkeypatch.context() as patched:
+        patched.setattr("tempfile.tempdir", str(folder))
+        report = rn.evaluate(path, threshold=4, memory_limit="2GB")
+    folder.rmdir()
+    folder.parent.rmdir()
+    assert report == rn.evaluate(frame, threshold=4)
+
+
 def test_the_progress_bar_names_each_step(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_parts: Any
 ) -> None:
