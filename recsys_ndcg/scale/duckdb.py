@@ -286,7 +286,7 @@ def read_users_in_batches(
 
 
 def _read_sql(path: Path) -> str:
-    return f"read_parquet({quote_path(path)})"
+    return f"read_parquet({quote_path(path)}, hive_partitioning = false)"
 
 
 @dataclass(frozen=True, eq=False)

@@ -119,6 +119,9 @@ def test_grades_that_contradict_the_threshold_raise() -> None:
     assert "threshold 1.0" in repr(scores)
     with rejects("so 1 counted as relevant, but this batch has others.*3.0.*metrics='ndcg@1"):
         scores.update([2, 2], [2, 1], [0, 3])
+    for grades, such in (([1, 3], "3.0"), ([2, 3], "2.0")):
+        with rejects(f"this batch has others such as {such}"):
+            scores.update([2, 2], [2, 1], grades)
     assert len(scores) == 1
     assert scores.update([2], [2], [1]).report().counts["users"] == 2
     graded = rn.Accumulator().update([1, 1], [2, 1], [0, 3])

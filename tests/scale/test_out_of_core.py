@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+import time
+from contextlib import closing, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -234,6 +235,65 @@ def test_ids_with_a_sign_and_without_are_the_same(
     assert report.users.tolist() == [-1, 2, 2**63 + 5]
 
 
+@pytest.mark.parametrize("end", ["parquet", "csv"])
+def test_ids_that_are_too_large_for_a_sign_are_read_in_parts(
+    end: str, tmp_path: Path, in_parts: Any
+) -> None:
+    """Beyond 2^63, such as hashes of 64 bits."""
+    in_parts(4)
+    users = np.repeat(np.arange(4, dtype=np.uint64) + np.uint64(2**63), 2)
+    frame = pd.DataFrame({"user": users, "item": [1, 2] * 4, "estimated": [2.0, 1.0] * 4})
+    frame["true"] = [1.0, 3.0, 3.0, 1.0] * 2
+    path = write(frame, tmp_path / f"p.{end}")
+    report = rn.evaluate(path, metrics="ndcg@2", memory_limit="2GB")
+    assert report.users.tolist() == [2**63 + place for place in range(4)]
+    assert report == rn.evaluate(frame, metrics="ndcg@2")
+
+
+def test_the_folder_for_temporary_files_may_have_any_name(
+    places: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_parts: Any
+) -> None:
+    """Even of the form that stands for a column in data of Hive."""
+    in_parts(700)
+    folder = places / "user=5" / "rank=1"
+    folder.mkdir(parents=True)
+    frame = predictions(5)
+    path = write(frame, tmp_path / "p.parquet")
+    with monkeypatch.context() as patched:
+        patched.setattr("tempfile.tempdir", str(folder))
+        report = rn.evaluate(path, threshold=4, memory_limit="2GB")
+    folder.rmdir()
+    folder.parent.rmdir()
+    assert report == rn.evaluate(frame, threshold=4)
+
+
+def test_the_progress_bar_names_each_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_parts: Any
+) -> None:
+    """Until all of it is done."""
+    in_parts(700)
+    shown: dict[str, float] = {}
+    bar = nullcontext(shown.__setitem__)
+    monkeypatch.setattr("recsys_ndcg.scale.duckdb.progress_bar", lambda **_: bar)
+    rn.evaluate(write(predictions(5), tmp_path / "p.csv"), threshold=4, memory_limit="2GB")
+    steps = "Looking at all rows", "Bringing users together", "Measuring users"
+    assert shown == dict.fromkeys(steps, 1.0)
+
+
+def test_an_interrupt_ends_a_query(tmp_path: Path) -> None:
+    """At once, though it would take hours, and as an interrupt."""
+
+    def interrupt(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    query = "SELECT count(*) FROM range(10_000_000) a, range(10_000_000) b WHERE a.range > b.range"
+    with closing(Database(tmp_path / "spill", 10**9, interrupt)) as database:
+        start = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            database.run(query)
+        assert time.monotonic() - start < 60  # on a busy machine; alone it takes 0.1 s
+
+
 def test_types_of_numbers_may_differ_between_files(tmp_path: Path) -> None:
     """As pandas writes them: short ids, and grades with and without gaps."""
     frame = predictions(5)
@@ -298,17 +358,18 @@ def test_the_least_memory_sorts_long_ids(megabytes: int, tmp_path: Path) -> None
     assert dataset.dataset(tmp_path / "sorted.parquet").count_rows() == 1_200_000
 
 
+@pytest.mark.parametrize("end", ["parquet", "csv"])
 @pytest.mark.parametrize(("letters", "joined"), [("", False), ("u", False), ("u", True)])
 def test_a_user_with_too_many_rows_is_named(
-    letters: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, joined: bool
+    letters: str, end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, joined: bool
 ) -> None:
     """With the limit that would do; the letters of ids count too."""
     frame = predictions(6, counts=[900, *[20] * 50])
     if letters:
         frame = frame.assign(**{one: letters + frame[one].astype(str) for one in ("user", "item")})
-    data: Any = write(frame, tmp_path / "p.parquet")
+    data: Any = write(frame, tmp_path / f"p.{end}")
     if joined:
-        labels = write(frame.drop(columns="estimated"), tmp_path / "labels.parquet")
+        labels = write(frame.drop(columns="estimated"), tmp_path / f"labels.{end}")
         data = {"labels": labels, "results": data}
     rows = 1800 if joined else 900
     budget = Memory(0, 3).cost(rows, 1) + (20_000 if letters else -20_000)
