@@ -233,7 +233,7 @@ def _open_text(
         elif ours == "timestamp":
             sql[ours] = _time_sql(field)
         else:
-            sql[ours] = _number_sql(field, how.decimal, may_lack=ours in ("true", "weight"))
+            sql[ours] = _number_sql(field, how.decimal, may_lack=ours == "true")
     relation, kinds = _csv_sql(paths, len(titles), how), dict.fromkeys(names, "text")
     return Source(relation, names, sql, kinds, is_text=True)
 
