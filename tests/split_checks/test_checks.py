@@ -225,7 +225,8 @@ def test_numbers_of_the_checks_are_by_their_formulas() -> None:
     assert (lengths.min(), lengths.max()) == (11, 12)
     single = found["validation made like test"].numbers["validation: users with one row"]
     assert single == (parts["validation"]["user"].value_counts() == 1).mean() > 0
-    users = check(parts, threshold=0)["users who can be scored"].numbers
+    none = edit("test", lambda part: part.assign(rating=0))(parts)
+    users = check(none, threshold=0)["users who can be scored"].numbers
     assert users["with a relevant row (recall)"] == 60
     unrated = {name: part.drop(columns="rating") for name, part in parts.items() if name != "lists"}
     found = rn.check_split(**unrated)
@@ -292,7 +293,8 @@ def test_traces_of_a_filter_are_named() -> None:
 def test_lists_of_a_hundred_are_recommendations_if_they_lack_test_items() -> None:
     """Candidates have the test item of nearly every user."""
     parts = list_candidates(make_split())
-    assert check(parts)["sampled candidates"].verdict == "warning"
+    found = check(parts)["sampled candidates"]
+    assert (found.verdict, found.numbers) == ("warning", {"shortest": 100, "longest": 100})
     recommended = parts["lists"].copy()
     is_test = recommended["item"] < 100
     recommended.loc[is_test, "item"] = recommended["item"][is_test].where(
@@ -550,6 +552,17 @@ def test_what_cannot_be_read_within_a_memory_limit_is_named(tmp_path: Path) -> N
         where = "timestamp: .*row 0" if "soon" in line else "line 2"
         with rejects(where, whole=False):
             rn.check_split(path, test)
+
+
+def test_two_users_can_tell_models_apart() -> None:
+    """By the four places of the one row with a lower rating, if orders are drawn."""
+    discounts = 1 / np.log2(np.arange(2, 6))
+    dcg = 31 * discounts.sum() - 16 * discounts  # gains: 2 ** rating - 1
+    deviation = np.sqrt(2) * (dcg / dcg.max()).std()
+    test = [(user, item, 4 + (item > 0)) for user in range(2) for item in range(4)]
+    found = rn.check_split([(0, 9, 1), (1, 9, 1)], test)["what this split can tell apart"]
+    expected = {"rated ndcg@10": rn.power(deviation=deviation, users=2)}
+    assert found.numbers == pytest.approx(expected)
 
 
 def test_few_users_cannot_tell_models_apart() -> None:
