@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -785,6 +786,17 @@ def test_the_command_exits_by_the_verdict(tmp_path: Path) -> None:
     assert found["rows"] == {"train": 1200, "test": 300}
     assert run(*words, "--fail-on", "fact").exit_code == 2
     assert run(*words[:2]).exit_code == 2
+
+
+def test_the_command_maps_columns(tmp_path: Path) -> None:
+    """As `columns` does."""
+    parts, names = make_split(), {"user": "uid", "rating": "points"}
+    for name in ("train", "test"):
+        parts[name].rename(columns=names).to_csv(tmp_path / f"{name}.csv", index=False)
+    files = tmp_path / "train.csv", tmp_path / "test.csv"
+    found = json_of("check-split", *files, "--columns", "user=uid,rating=points")
+    assert found == json.loads(json.dumps(rn.check_split(*files, columns=names).to_dict()))
+    assert found["columns"] == {"train": names, "test": names}
 
 
 def test_the_page_names_every_check() -> None:
