@@ -43,6 +43,15 @@ def test_the_demo_takes_a_file_of_ratings(tmp_path: Path, name: str, text: str) 
     assert len({*lines}) == len(lines), "a heading is explained twice"
 
 
+def test_the_page_of_the_demo_never_overwrites_the_ratings(tmp_path: Path) -> None:
+    """Before any model is trained."""
+    path, text = tmp_path / "r.csv", ratings(",")
+    path.write_text(text)
+    message = error_of("demo", "--ratings", path, "--html", path)
+    assert "r.csv: this is also the file of --ratings" in message
+    assert path.read_text() == text
+
+
 def test_sentences_of_the_demo_break_on_a_narrow_terminal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,7 +17,7 @@ from scipy.stats import norm
 import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
 from recsys_ndcg.split_checks.split import CHECKS
-from tests.commands import json_of, run
+from tests.commands import csv_of, json_of, run
 from tests.errors import rejects
 from tests.pages import page_of, text_of
 from tests.profiles import slow
@@ -797,6 +797,19 @@ def test_the_command_maps_columns(tmp_path: Path) -> None:
     found = json_of("check-split", *files, "--columns", "user=uid,rating=points")
     assert found == json.loads(json.dumps(rn.check_split(*files, columns=names).to_dict()))
     assert found["columns"] == {"train": names, "test": names}
+
+
+def test_a_row_of_csv_has_the_first_rows_at_fault(tmp_path: Path) -> None:
+    """With semicolons between them."""
+    parts = FAULTS["pairs in both parts"][0](make_split())
+    for name in ("train", "test"):
+        parts[name].to_csv(tmp_path / f"{name}.csv", index=False)
+    table = csv_of("check-split", tmp_path / "train.csv", tmp_path / "test.csv", index_col="check")
+    found = rn.check_split(tmp_path / "train.csv", tmp_path / "test.csv").checks
+    assert list(table) == list(found)
+    at_fault = found.loc["pairs in both parts", "rows"]
+    assert len(at_fault) == 3
+    assert table.loc["pairs in both parts", "rows"] == "; ".join(at_fault)
 
 
 def test_the_page_names_every_check() -> None:
