@@ -125,6 +125,8 @@ def test_unbeaten_models_are_joined_by_a_line() -> None:
     dots = marked(chart, "point")
     found = [(layer.mark["filled"], [one["model"] for one in layer.rows]) for layer in dots]
     assert found == [(False, ["m2"]), (True, ["m0", "m1", "m3"])]
+    hovered = [[one["title"] for one in layer.encoding["tooltip"]] for layer in dots]
+    assert hovered == [["model", "horizontal", "vertical"]] * 2
     (line,) = marked(chart, "line")
     assert [(one["x"], one["y"]) for one in line.rows] == [(0.1, 0.9), (0.5, 0.5), (0.9, 0.1)]
     assert line.mark["interpolate"] == "step-before"

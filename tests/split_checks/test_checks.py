@@ -807,7 +807,7 @@ def test_a_row_of_csv_has_the_first_rows_at_fault(tmp_path: Path) -> None:
     table = csv_of("check-split", tmp_path / "train.csv", tmp_path / "test.csv", index_col="check")
     found = rn.check_split(tmp_path / "train.csv", tmp_path / "test.csv").checks
     assert list(table) == list(found)
-    at_fault = found.loc["pairs in both parts", "rows"]
+    at_fault: Any = found.loc["pairs in both parts", "rows"]
     assert len(at_fault) == 3
     assert table.loc["pairs in both parts", "rows"] == "; ".join(at_fault)
 
