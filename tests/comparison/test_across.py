@@ -272,6 +272,10 @@ def test_the_forest_plot_shows_the_numbers() -> None:
     pytest.importorskip("altair")
     spec = THREE.plot(a="poor", b="good").to_dict()
     row = THREE.pairs.query("a == 'good' and b == 'poor'").iloc[0]
+    for low, high in (
+        one["layer"][0]["encoding"]["x"]["scale"]["domain"] for one in spec["concat"]
+    ):
+        assert low <= 0 < high
     text = spec["description"]
     for one in THREE.differences.query("a == 'good' and b == 'poor'").to_dict("records"):
         pairs = THREE.comparisons[one["dataset"]].pairwise.query("a == 'good' and b == 'poor'")

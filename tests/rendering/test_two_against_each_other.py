@@ -190,6 +190,15 @@ def test_models_are_coloured_by_a_parameter() -> None:
     assert colours["range"][-2:] == ["#8C8C8C"] * 2
 
 
+def test_a_model_without_the_parameter_is_grey() -> None:
+    """Others have the colours of their values; each dot keeps its value."""
+    table = model_table((0.1, 0.9), (0.5, 0.5), (0.9, 0.1), value=["a", None, "b"])
+    (dots,) = marked(plot_trade_off(table, "ap", "rr", parameter="p"), "point")
+    assert [row["value"] for row in dots.rows] == ["a", "(not set)", "b"]
+    assert dots.encoding["color"]["scale"]["domain"] == ["a", "b", "(not set)"]
+    assert dots.encoding["color"]["scale"]["range"][-1] == "#8C8C8C"
+
+
 def test_every_model_has_its_name() -> None:
     """Of a hundred, in a taller chart; a single one and equal ones too."""
     rng = np.random.default_rng(0)
