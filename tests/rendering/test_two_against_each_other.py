@@ -88,6 +88,8 @@ def test_no_user_is_lost(pairs: list[tuple[float, float]]) -> None:
     for one in cells.rows:
         assert one["left"] < one["right"]
         assert one["bottom"] < one["top"]
+    ends = {name: cells.encoding[name]["field"] for name in ("x", "x2", "y", "y2")}
+    assert ends == {"x": "left", "x2": "right", "y": "bottom", "y2": "top"}
 
 
 def test_a_million_users_are_counted_in_cells() -> None:
