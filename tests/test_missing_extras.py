@@ -8,11 +8,14 @@ import pickle
 import re
 import shlex
 import shutil
+import sys
 import tomllib
 from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
+from types import ModuleType
 
+import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
@@ -202,6 +205,34 @@ def test_a_failing_import_is_quoted(monkeypatch: pytest.MonkeyPatch, tmp_path: P
         "run: pip install --upgrade --force-reinstall --no-cache-dir ",
         message,
     )
+
+
+def test_a_library_that_fails_during_a_job_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not its module; with its file, if there is one."""
+    monkeypatch.setitem(sys.modules, "made_by_hand", ModuleType("made_by_hand"))
+    origin = re.escape(str(pd.__file__))
+    expected = {
+        "pandas.io.parquet": rf"pandas, which is installed \({origin}\)",
+        "made_by_hand.part": "made_by_hand, which is installed",
+        "no_such_library.part": "no_such_library, which .*",
+    }
+    for name, found in expected.items():
+        match = f"^This needs {found} but cannot be used: too old"
+        error = ImportError("too old", name=name)
+        with (
+            pytest.raises(rn.MissingExtraError, match=match),
+            checks.require_libraries("pandas", job="This", extra="cli"),
+        ):
+            raise error
+
+
+def test_the_name_of_surprise_comes_with_those_that_pip_knows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Two distributions install it."""
+    monkeypatch.setitem(sys.modules, "surprise", None)
+    names = "surprise (scikit-surprise, or its fork scikit-surprise-2)"
+    assert message_of("surprise").startswith(f"This needs {names}, which is not installed. Run: ")
 
 
 FAILED = "is installed .*{}.__init__.py. but cannot be used: No module named 'what_it_needs'. "

@@ -238,6 +238,23 @@ def test_an_interrupt_ends_running_blocks() -> None:
 
 
 @pytest.mark.usefixtures("small_blocks")
+def test_after_an_interrupt_no_further_block_starts() -> None:
+    """Otherwise the interrupt would wait for all of them."""
+    started = []
+
+    def work(item: int) -> None:
+        started.append(item)
+        time.sleep(0.01 * (item > 0))
+
+    def interrupt(_: float) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        map_in_threads(work, range(1000), show=interrupt)
+    assert len(started) < 500
+
+
+@pytest.mark.usefixtures("small_blocks")
 def test_the_share_done_is_reported() -> None:
     """In order, with several threads and with one."""
     shares: list[float] = []

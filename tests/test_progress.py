@@ -87,6 +87,31 @@ def test_a_short_job_shows_nothing(seen: RecordedBar) -> None:
     assert seen.entered == 0
 
 
+UNSHOWN = [
+    ValueError("I/O operation on closed file"), OSError(5, "Input/output error"),
+    ImportError("No module named 'rich'"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("error", UNSHOWN, ids=lambda error: type(error).__name__)
+def test_a_job_goes_on_if_its_bar_cannot_be_shown(
+    error: Exception, seen: RecordedBar, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For instance on a terminal that was closed; nothing is printed about it."""
+    printed: list[object] = []
+    monkeypatch.setattr(threading, "excepthook", printed.append)
+
+    def fail(_: Sequence[ProgressLine]) -> None:
+        seen.drawn.set()
+        raise error
+
+    monkeypatch.setattr(seen, "_show", fail)
+    with progress_bar(enabled=True, delay=0) as show:
+        show("Fitting", 0.5)
+        assert seen.drawn.wait(20)
+    assert (seen.left, printed) == (1, [])
+
+
 def test_a_disabled_bar_is_not_shown(seen: RecordedBar) -> None:
     """And it does not replace another bar."""
     with progress_bar(enabled=False, delay=0) as show:
@@ -255,13 +280,14 @@ def test_a_notebook_shows_the_bar_and_is_clean_in_the_end(monkeypatch: pytest.Mo
     with bar as show:
         show([ProgressLine("<b>", 0.25, "0:01, 0:03 left"), ProgressLine("Looking", None, "0:01")])
         show([ProgressLine("Looking", 1.0, "0:02")])
-    _, first, second, last = (one["text/html"] for one in shown)
+    assert {one["text/plain"] for one in shown} == {""}  # of a program that shows no HTML
+    begin, first, second, last = (one["text/html"] for one in shown)
     assert first == (
         '&lt;b&gt; <progress value="0.250"></progress> 25%, 0:01, 0:03 left<br>'
         "Looking <progress></progress> 0:01"
     )
     assert "100%" in second
-    assert last == ""
+    assert begin == last == ""
     vars(ipython)["get_ipython"] = SimpleNamespace  # IPython in a terminal
     monkeypatch.setattr("sys.stderr", None)
     assert progress.choose_bar() is None

@@ -187,6 +187,8 @@ def test_model_names_are_short_and_unique(tmp_path: Path, monkeypatch: pytest.Mo
         assert list(name_models([parse_entry(word) for word in words])) == names
 
 
+#: The options of a file for all models.
+OF_ALL = ("--labels", "--qrels")
 #: What only the data, or its form, shows.
 LATE = {"empty.csv", "--by", "--metrics", "--n-items", "--qrels"}
 
@@ -207,7 +209,7 @@ LATE = {"empty.csv", "--by", "--metrics", "--n-items", "--qrels"}
             [*FILES, "--labels", "good.csv", "--qrels", "good.csv"],
             "Given: --labels and --results and --qrels.",
         ),
-        ([*FILES, "--labels", "-"], "cannot be standard input"),
+        *(([*FILES, one, "-"], f"error: {one} is read for each model") for one in OF_ALL),
         ([*FILES, "--labels", "none.csv"], "none.csv: cannot be read"),
         ([*FILES, "--n-items", "9"], "--n-items has no effect"),
         ([*FILES, "--test", "f"], "test must be one of 't'"),

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from recsys_ndcg.cli.output import out
 from tests.commands import error_of, run
 
 pytest.importorskip("surprise")
@@ -37,6 +38,30 @@ def test_the_demo_takes_a_file_of_ratings(tmp_path: Path, name: str, text: str) 
     assert result.exit_code == 0, result.stderr
     for word in ("300 ", "240 to train on, 60 to rank", "SVD", "NormalPredictor", "Worst users"):
         assert word in result.stdout
+    lines = [line for line in result.stdout.splitlines() if re.match(r"[^ ].*: ", line)]
+    assert sum(line.startswith("adjusted: ") for line in lines) == 1
+    assert len({*lines}) == len(lines), "a heading is explained twice"
+
+
+def test_the_page_of_the_demo_never_overwrites_the_ratings(tmp_path: Path) -> None:
+    """Before any model is trained."""
+    path, text = tmp_path / "r.csv", ratings(",")
+    path.write_text(text)
+    message = error_of("demo", "--ratings", path, "--html", path)
+    assert "r.csv: this is also the file of --ratings" in message
+    assert path.read_text() == text
+
+
+def test_sentences_of_the_demo_break_on_a_narrow_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between words."""
+    monkeypatch.setattr(out, "width", 40)
+    (tmp_path / "r.csv").write_text(ratings(","))
+    printed = run("demo", "--ratings", tmp_path / "r.csv", "-k", "3").stdout
+    assert "users for whom every order has\nthe same score." in printed
+    assert "240 to train on, 60 to rank" in " ".join(printed.split())
+    assert "240 to train on, 60 to rank" not in printed
 
 
 @pytest.mark.parametrize(

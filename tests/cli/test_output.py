@@ -100,6 +100,15 @@ def test_presets_and_metrics_are_listed() -> None:
     assert any("mrr" in line and "One over the rank" in line for line in lines)
 
 
+@pytest.mark.parametrize("command", ["evaluate", "compare"])
+def test_each_heading_is_explained_once(folder: Path, command: str) -> None:
+    """Below the first table, or at the end."""
+    printed = run(command, *sorted(folder.glob("*.csv"))[: 1 + (command == "compare")]).stdout
+    lines = [line for line in printed.splitlines() if re.match(r"\S+: ", line)]
+    assert [line.partition(":")[0] for line in lines].count("adjusted") == 1
+    assert len({*lines}) == len(lines) > 1
+
+
 @pytest.mark.parametrize("width", [80, 60, 40, 30])
 def test_a_narrow_terminal_shows_everything(table: Path, width: int) -> None:
     """Columns wrap into blocks, and long rows into paragraphs."""

@@ -124,6 +124,32 @@ def test_an_unexpected_error_is_one_line(
             main()
 
 
+def test_the_name_alone_shows_the_help(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It has all commands."""
+    monkeypatch.setattr(sys, "argv", ["recsys-ndcg"])
+    with pytest.raises(SystemExit) as end:
+        main()
+    out, err = capsys.readouterr()
+    assert (end.value.code, err) == (0, "")
+    assert [name for name in COMMANDS if name not in out] == []
+
+
+def test_unprinted_output_is_discarded_if_the_output_is_full(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The error is one line, and the stream can be closed without another."""
+    monkeypatch.setattr(sys, "argv", ["recsys-ndcg", "--version"])
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        with pytest.raises(SystemExit) as end:
+            main()
+    assert end.value.code == 2
+    expected = "error: The output cannot be written (No space left on device).\n"
+    assert capsys.readouterr().err == expected
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_the_program_like_an_exception(number: signal.Signals) -> None:
     """So that a file which is being written is removed; garbage is collected rarely."""

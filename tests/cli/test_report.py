@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from importlib.util import find_spec
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -103,8 +104,12 @@ def test_an_invalid_page_is_an_error(words: list[str], message: str) -> None:
 
 def test_a_missing_extra_is_reported_first(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the command that installs it, before anything is measured."""
-    monkeypatch.setitem(sys.modules, "vl_convert", None)
     monkeypatch.setattr("recsys_ndcg.evaluation.evaluate_in_memory", pytest.fail)
-    for words in (["report"], ["compare", "poor.csv"]):
-        assert "page needs vl_convert" in error_of(*words, "good.csv", "--html", "page.html")
+    for library, words in product(
+        ("jinja2", "altair", "vl_convert"), (["report"], ["compare", "poor.csv"])
+    ):
+        with monkeypatch.context() as patched:
+            patched.setitem(sys.modules, library, None)
+            message = error_of(*words, "good.csv", "--html", "page.html")
+        assert f"A page needs {library}, which is not installed. Run: pip install" in message
     assert not (saved / "page.html").exists()

@@ -272,6 +272,10 @@ def test_the_forest_plot_shows_the_numbers() -> None:
     pytest.importorskip("altair")
     spec = THREE.plot(a="poor", b="good").to_dict()
     row = THREE.pairs.query("a == 'good' and b == 'poor'").iloc[0]
+    for low, high in (
+        one["layer"][0]["encoding"]["x"]["scale"]["domain"] for one in spec["concat"]
+    ):
+        assert low <= 0 < high
     text = spec["description"]
     for one in THREE.differences.query("a == 'good' and b == 'poor'").to_dict("records"):
         pairs = THREE.comparisons[one["dataset"]].pairwise.query("a == 'good' and b == 'poor'")
@@ -286,6 +290,10 @@ def test_the_forest_plot_shows_the_numbers() -> None:
     first = THREE.plot().to_dict()["description"]
     best = THREE.pairs.sort_values("p").iloc[0]
     assert first.startswith(f"{best['a']} minus {best['b']}")
+    long = "a data set with a very long name, of "
+    shown = rn.across({long + "today": SMALL, long + "tomorrow": LARGE}).plot().to_dict()
+    assert "a data set with a very long nam… (2) " in shown["description"]
+    assert long not in json.dumps(shown)
     error = rn.across({"small": SMALL, "large": LARGE}, metric="rmse").plot().to_dict()
     assert "to the left of 0." in error["description"]
     assert "mean over" not in rn.across({"small": SMALL}).plot().to_dict()["description"]

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import threading
 import time
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
@@ -18,6 +22,7 @@ from surprise import BaselineOnly, KNNBasic, NormalPredictor, SlopeOne
 from surprise.model_selection import KFold
 
 import recsys_ndcg as rn
+from recsys_ndcg.experiments import cells
 from recsys_ndcg.surprise import SVD, LeaveNOut, MostPopular, TimeSplit, UserKFold, cross_validate
 from tests.errors import assert_rejected
 from tests.experiments.failing import Failing
@@ -349,19 +354,22 @@ def test_data_of_any_kind(tmp_path: Any) -> None:
         pd.testing.assert_frame_equal(one, tables[0])
 
 
+NO_NAMES: list[Any] = ["a\nb", "", " ", 5]
+
+
 @pytest.mark.parametrize(
     ("options", "fault"),
     [
         ({"models": {}}, "by name"),
         ({"models": {"SVD": SVD}}, r"SVD is a class. Pass an instance: SVD\(\)"),
         ({"models": {"SVD": 3}}, "SVD: a model has fit"),
-        ({"models": {"a\nb": SVD()}}, "name of a model must be printable"),
+        *(({"models": {name: SVD()}}, "name of a model must be printable") for name in NO_NAMES),
         ({"metrics": "rmse"}, "No metric here ranks"), ({"metrics": "ndgc"}, "Did you mean 'ndcg'"),
         ({"metrics": "precision@5"}, "threshold"),
         ({"protocol": "all"}, "protocol must be one of 'rated', 'catalogue', 'both', not 'all'"),
         ({"splits": 1}, "splits=1"),
         ({"splits": "five"}, "split"), ({"splits": UserKFold(5000)}, "n_splits"),
-        ({"seeds": 0}, "seeds must be"), ({"seeds": [1, 1]}, "seeds must be"),
+        *(({"seeds": seeds}, "seeds must be") for seeds in (0, [1, 1], [2.5], [-1], [0, True])),
         ({"n_jobs": 0}, "n_jobs"), ({"baseline": "KNN"}, "baseline='KNN'"),
         ({"baseline": ["SVD"]}, r"baseline=\['SVD'\] is none"),
         ({"data": pd.DataFrame({"user": [], "item": [], "rating": []})}, "no ratings"),
@@ -458,6 +466,22 @@ def test_a_worker_that_dies_fails_only_its_own_folds() -> None:
     ):
         found = run({"deadly": deadly, **models()}, n_jobs=2)
     pd.testing.assert_frame_equal(found.per_user, run().per_user)
+
+
+def test_a_task_for_a_dead_worker_fails_with_its_error() -> None:
+    """So the task is run again with new workers."""
+    error = BrokenProcessPool("a worker was killed")
+    pool: Any = SimpleNamespace(submit=Mock(side_effect=error))
+    assert cells._submit(pool, Mock()).exception() is error  # noqa: SLF001
+
+
+def test_threads_report_their_errors_again_after_workers_have_ended() -> None:
+    """Only the end of the workers is silent."""
+    before, meanwhile = threading.excepthook, list[Any]()
+    pool: Any = SimpleNamespace(shutdown=lambda **_: meanwhile.append(threading.excepthook))
+    cells._shut_down(pool, kill=True)  # noqa: SLF001
+    assert meanwhile != [before]
+    assert threading.excepthook is before
 
 
 def test_each_seed_has_its_own_random_numbers() -> None:

@@ -32,6 +32,7 @@ from surprise import AlgoBase
 
 import recsys_ndcg as rn
 from recsys_ndcg.experiments.fingerprints import FingerprintError, describe_value, fingerprint
+from recsys_ndcg.experiments.models import Model
 from recsys_ndcg.surprise import SVD, MostPopular
 from tests.commands import run_python
 from tests.errors import assert_rejected
@@ -486,6 +487,31 @@ def test_versions_of_imported_libraries_count() -> None:
     assert {"numpy", "python"} <= set(fingerprint(lambda: np.ones(1))[1])
     pytest.importorskip("sklearn")
     assert {"python", "sklearn"} == set(fingerprint(late)[1]) - {"pytest"}
+
+
+def test_a_library_that_was_copied_counts_by_its_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Into the folder of libraries, without the metadata of an installation."""
+    folder = tmp_path / "site-packages"
+    folder.mkdir()
+    for name, version in {"copied_library": "__version__ = '1.2'", "copied_without": ""}.items():
+        (folder / f"{name}.py").write_text(f"{version}\ndef f(train): return train")
+    monkeypatch.syspath_prepend(folder)
+    found = {
+        name: fingerprint(importlib.import_module(name).f)[1]
+        for name in ("copied_library", "copied_without")
+    }
+    assert found == {"copied_library": {"copied_library": "1.2"}, "copied_without": {}}
+
+
+def test_a_description_has_the_values_that_a_model_uses() -> None:
+    """The attributes of a method's object, and the numbers among the globals of a function."""
+    assert Model("m", Called(7).method, is_reseeded=False).describe()["parameters"] == {"value": 7}
+    function = _compiled("def f(train): return train * A + B[0]", A=2.5, B=[1])
+    used = Model("f", function, is_reseeded=False).describe()["globals"]
+    assert used["A"] == 2.5
+    assert used["B"].startswith("builtins.list ")
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ import os
 import resource
 import shutil
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -487,6 +488,27 @@ def test_a_model_may_change_the_working_directory(
     assert not list(away.iterdir())
     assert Path.cwd() == tmp_path
     assert rn.load_runs("runs/today").table["done"].tolist() == [2] * 4
+
+
+def test_runs_are_printed_with_the_day_on_which_they_began(done: Path) -> None:
+    """Without the time of day."""
+    heading, *lines = str(rn.load_runs(done)).partition("begun")[1:]
+    begun = json.loads((done / "run.json").read_text())["begun"]
+    assert heading == "begun"
+    assert "".join(lines).count(begun[:10]) == len(models())
+    assert begun[:11] not in "".join(lines)
+
+
+def test_the_library_without_which_runs_cannot_be_read_is_named(
+    done: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the command that installs it."""
+    for library in ("cloudpickle", "joblib"):
+        with monkeypatch.context() as patched:
+            patched.setitem(sys.modules, library, None)
+            match = rf"^Reading runs needs {library}, .* pip install .*\[experiments\]"
+            with pytest.raises(rn.MissingExtraError, match=match):
+                rn.load_runs(done)
 
 
 def test_a_folder_with_several_names_is_loaded_once(done: Path, monkeypatch: Any) -> None:

@@ -13,8 +13,10 @@ import pytest
 pytest.importorskip("surprise")
 
 from surprise import Dataset, Reader
+from surprise.model_selection import KFold
 
 import recsys_ndcg as rn
+from recsys_ndcg.experiments.models import format_imports
 from recsys_ndcg.surprise import SVD, BaselineOnly, MostPopular
 from tests.errors import assert_rejected
 from tests.experiments.made import item_means, ratings, run
@@ -73,6 +75,20 @@ def test_a_function_gets_all_columns(form: Any) -> None:
     assert (unrated["genre"] == unrated["item"].str[1:].astype(int) % 7).all()
     assert (unrated["age"] == unrated["user"].str[1:].astype(int)).all()
     assert unrated[["timestamp", "place"]].isna().all(axis=None)
+
+
+def test_a_function_gets_the_mapped_column_of_users_alone() -> None:
+    """Another column that is called user is not passed on."""
+    table = ratings().rename(columns={"user": "customer"}).assign(user="a shop")
+    seen = list[Any]()
+
+    def function(train: pd.DataFrame) -> Any:
+        seen.append(train)
+        return item_means(train)
+
+    run({"f": function}, data=table, columns={"user": "customer"})
+    assert set(seen[0]) == {"user", "item", "rating", "timestamp"}
+    assert set(seen[0]["user"]) == set(table["customer"])
 
 
 def test_a_function_gets_the_times_of_a_dataset() -> None:
@@ -183,6 +199,24 @@ def test_a_pipeline_is_a_model(tmp_path: Path) -> None:
     other = {"ridge": pipeline(Ridge(alpha=3.0)), "top": MostPopular()}
     fault = "ridge__alpha of ridge: 1, now 3"
     assert_rejected(fault, run, other, data=table, folder=tmp_path, seeds=[1, 2], **BOTH)
+
+
+def test_code_imports_models_their_steps_and_splitters() -> None:
+    """What is in no module gets a comment."""
+
+    class Step(GenreMeans):
+        def get_params(self) -> dict[str, Any]:
+            return {}
+
+    class Steps(GenreMeans):
+        def get_params(self) -> dict[str, Any]:
+            return {"step": Step()}
+
+    assert format_imports([Steps(), KFold(2), MostPopular()]) == [
+        "# define Steps here", "# define Step here",
+        "from surprise.model_selection import KFold",
+        "from recsys_ndcg.surprise import MostPopular",
+    ]  # fmt: skip
 
 
 # lists

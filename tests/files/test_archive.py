@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import sys
 import tracemalloc
 import zlib
 from hashlib import sha256
@@ -116,6 +117,13 @@ def test_a_long_column_is_compressed(tmp_path: Path) -> None:
         assert (tmp_path / "f").stat().st_size < most
 
 
+def test_a_column_that_cannot_be_compressed_takes_four_thirds_of_its_bytes(tmp_path: Path) -> None:
+    """As text in base64, without blanks that nothing needs."""
+    column = np.random.default_rng(0).random(80_000)
+    Archive({}, {"column": column}).write(tmp_path / "f", "report 5")
+    assert (tmp_path / "f").stat().st_size < 4 / 3 * column.nbytes + 1000
+
+
 # damage
 
 
@@ -205,9 +213,10 @@ HOSTILE: list[Any] = [
     _packed(_THREE + b"x"), _packed(b"x"), _packed(_BOMB), _packed(_BOMB, shape=[10**9, 10**9]),
 ]  # fmt: skip
 _BOMBS = {str(place): _packed(_BOMB, shape=[1_000_000]) for place in range(20)}
+_COVERED = {"below 0": _packed(_THREE, shape=[-(10**9)])} | _BOMBS  # whose sizes have a small sum
 
 
-@pytest.mark.parametrize("columns", [*({"denominator": one} for one in HOSTILE), _BOMBS])
+@pytest.mark.parametrize("columns", [*({"denominator": one} for one in HOSTILE), _BOMBS, _COVERED])
 def test_an_invalid_column_is_rejected_in_little_memory(path: Path, columns: Any) -> None:
     """Though the digest is right; also many columns that only together unpack to too much."""
     stored = json.loads(path.read_text())
@@ -299,6 +308,13 @@ def test_parquet_refuses_ids_that_are_neither_texts_nor_numbers(ids: list[Any]) 
     assert str(archive.to_arrow_column(np.array([3], dtype=np.int16)).type) == "int16"
 
 
+def test_parquet_without_pyarrow_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the command that installs it."""
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(rn.MissingExtraError, match=r"needs pyarrow, .* pip install .*\[scale\]"):
+        Archive({}, {}).to_parquet("report 5", [], {})
+
+
 def test_a_file_without_columns_comes_back(tmp_path: Path) -> None:
     """It has only its head."""
     Archive({"k": 3}, {}).write(tmp_path / "f", "report 5")
@@ -361,6 +377,8 @@ def test_a_few_lines_of_any_program_read_a_column(path: Path) -> None:
 def test_a_saved_file_is_recognised_by_its_beginning(path: Path, tmp_path: Path) -> None:
     """Without reading all of it."""
     (tmp_path / "other.json").write_text("{}")
+    (tmp_path / "quoting.json").write_bytes(b" " * 1000 + path.read_bytes())
     assert Archive.is_saved(path)
     assert not Archive.is_saved(path, "comparison")
-    assert not any(Archive.is_saved(tmp_path / f"{name}.json") for name in ("other", "none"))
+    others = [tmp_path / f"{name}.json" for name in ("other", "quoting", "none")]
+    assert not any(map(Archive.is_saved, others))

@@ -157,6 +157,13 @@ def test_an_option_that_fits_no_float_is_rejected(act: Any, match: str, huge: in
     assert_rejected(match, act, huge)
 
 
+def test_a_word_that_is_no_choice_is_rejected_with_the_choices() -> None:
+    """Only a choice that is close is named again."""
+    known = "^short_list must be one of 'k', 'n', 'drop', not "
+    assert_rejected(rf"{known}'xyz'\.$", rn.Convention, short_list="xyz")
+    assert_rejected(rf"{known}'dorp'\. Did you mean 'drop'\?$", rn.Convention, short_list="dorp")
+
+
 @pytest.mark.parametrize("gain", ["exponential", "linear"])
 def test_gains_whose_sum_overflows_are_rejected(gain: Any) -> None:
     """Each gain is finite, but the ideal DCG is infinite and the score would be NaN."""

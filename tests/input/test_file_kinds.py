@@ -11,6 +11,7 @@ import zipfile
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import numpy as np
@@ -133,9 +134,11 @@ def test_bad_data_is_rejected(tmp_path: Path, content: str | bytes, name: str, m
 
 
 def test_a_stream_must_be_in_bytes() -> None:
-    """The message explains how to open it."""
-    with rejects("the stream: it gives text. Open it in binary mode"):
+    """The message explains how to open it; the number of a nameless file is not its name."""
+    with rejects("^the stream: it gives text. Open it in binary mode"):
         rn.evaluate(io.StringIO(CSV.decode()))
+    with TemporaryFile("w+") as nameless, rejects("^the stream: it gives text"):
+        rn.evaluate(nameless)
 
 
 @pytest.mark.parametrize("name", ["p.jsonl", "p.ndjson", "p.jsonl.gz", "p.zip"])

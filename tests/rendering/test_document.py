@@ -76,6 +76,12 @@ def test_latex_numbers_have_a_minus_sign() -> None:
     ]  # fmt: skip
 
 
+def test_latex_numbers_are_on_the_right() -> None:
+    """Below each other; names are on the left."""
+    pytest.importorskip("jinja2")
+    assert "\\begin{tabular}{lr}" in DOCUMENT.render("latex")
+
+
 def test_common_parts_of_signatures_are_printed_once() -> None:
     """In the first one; text has short forms, with what they leave out if it differs."""
     full = ["ndcg@10|gain:exponential|ties:input|users:3", "rr|gain:exponential|ties:best|users:2"]

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from recsys_ndcg.rendering.plots.means import (
     plot_intervals_by_tier,
     plot_score_by_activity,
+    plot_score_by_cut,
     plot_score_by_cutoff,
 )
 from recsys_ndcg.rendering.plots.users import plot_difference_per_user, plot_users_against_chance
@@ -39,6 +40,24 @@ T_OF_TWO = 4.302652729911275  # 97.5 % of Student's t, 2 degrees of freedom
 def users(scores: Any, chance: Any) -> pd.DataFrame:
     """Return users with a score and a chance."""
     return pd.DataFrame({"user": range(len(scores)), "score": scores, "chance": chance})
+
+
+def test_the_mean_of_each_model_is_a_line_over_the_cuts() -> None:
+    """The best model first; long names are shortened, and stay different."""
+    long = "a model with a very long name, of "
+    rows = [
+        (long + name, group, 9, mean + gain, mean - 0.1, mean + 0.2)
+        for name, mean in (("today", 0.25), ("tomorrow", 0.5))
+        for group, gain in (("2019", 0.0), ("2020", 0.125))
+    ]
+    frame = pd.DataFrame(rows, columns=["model", "group", "size", "mean", "low", "high"])
+    chart = plot_score_by_cut(frame, "ndcg@10")
+    short = "a model with a very long name,…"
+    assert described(chart) == (
+        f"Mean ndcg@10 by cut: {short} (1): 0.5000 from 2019 and 0.6250 from 2020; {short} (2): "
+        "0.2500 from 2019 and 0.3750 from 2020."
+    )
+    assert not [one for one in texts(chart) if long in one]
 
 
 def test_the_mean_is_a_line_over_the_cutoffs() -> None:

@@ -88,6 +88,8 @@ def test_no_user_is_lost(pairs: list[tuple[float, float]]) -> None:
     for one in cells.rows:
         assert one["left"] < one["right"]
         assert one["bottom"] < one["top"]
+    ends = {name: cells.encoding[name]["field"] for name in ("x", "x2", "y", "y2")}
+    assert ends == {"x": "left", "x2": "right", "y": "bottom", "y2": "top"}
 
 
 def test_a_million_users_are_counted_in_cells() -> None:
@@ -125,6 +127,8 @@ def test_unbeaten_models_are_joined_by_a_line() -> None:
     dots = marked(chart, "point")
     found = [(layer.mark["filled"], [one["model"] for one in layer.rows]) for layer in dots]
     assert found == [(False, ["m2"]), (True, ["m0", "m1", "m3"])]
+    hovered = [[one["title"] for one in layer.encoding["tooltip"]] for layer in dots]
+    assert hovered == [["model", "horizontal", "vertical"]] * 2
     (line,) = marked(chart, "line")
     assert [(one["x"], one["y"]) for one in line.rows] == [(0.1, 0.9), (0.5, 0.5), (0.9, 0.1)]
     assert line.mark["interpolate"] == "step-before"
@@ -186,6 +190,15 @@ def test_models_are_coloured_by_a_parameter() -> None:
     colours = dots.encoding["color"]["scale"]
     assert colours["domain"] == [*"abcdef", "1 other value", "(not set)"]
     assert colours["range"][-2:] == ["#8C8C8C"] * 2
+
+
+def test_a_model_without_the_parameter_is_grey() -> None:
+    """Others have the colours of their values; each dot keeps its value."""
+    table = model_table((0.1, 0.9), (0.5, 0.5), (0.9, 0.1), value=["a", None, "b"])
+    (dots,) = marked(plot_trade_off(table, "ap", "rr", parameter="p"), "point")
+    assert [row["value"] for row in dots.rows] == ["a", "(not set)", "b"]
+    assert dots.encoding["color"]["scale"]["domain"] == ["a", "b", "(not set)"]
+    assert dots.encoding["color"]["scale"]["range"][-1] == "#8C8C8C"
 
 
 def test_every_model_has_its_name() -> None:

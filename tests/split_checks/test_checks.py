@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from scipy.stats import norm
 import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
 from recsys_ndcg.split_checks.split import CHECKS
-from tests.commands import json_of, run
+from tests.commands import csv_of, json_of, run
 from tests.errors import rejects
 from tests.pages import page_of, text_of
 from tests.profiles import slow
@@ -225,7 +226,8 @@ def test_numbers_of_the_checks_are_by_their_formulas() -> None:
     assert (lengths.min(), lengths.max()) == (11, 12)
     single = found["validation made like test"].numbers["validation: users with one row"]
     assert single == (parts["validation"]["user"].value_counts() == 1).mean() > 0
-    users = check(parts, threshold=0)["users who can be scored"].numbers
+    none = edit("test", lambda part: part.assign(rating=0))(parts)
+    users = check(none, threshold=0)["users who can be scored"].numbers
     assert users["with a relevant row (recall)"] == 60
     unrated = {name: part.drop(columns="rating") for name, part in parts.items() if name != "lists"}
     found = rn.check_split(**unrated)
@@ -293,7 +295,8 @@ def test_traces_of_a_filter_are_named() -> None:
 def test_lists_of_a_hundred_are_recommendations_if_they_lack_test_items() -> None:
     """Candidates have the test item of nearly every user."""
     parts = list_candidates(make_split())
-    assert check(parts)["sampled candidates"].verdict == "warning"
+    found = check(parts)["sampled candidates"]
+    assert (found.verdict, found.numbers) == ("warning", {"shortest": 100, "longest": 100})
     recommended = parts["lists"].copy()
     is_test = recommended["item"] < 100
     recommended.loc[is_test, "item"] = recommended["item"][is_test].where(
@@ -553,6 +556,17 @@ def test_what_cannot_be_read_within_a_memory_limit_is_named(tmp_path: Path) -> N
             rn.check_split(path, test)
 
 
+def test_two_users_can_tell_models_apart() -> None:
+    """By the four places of the one row with a lower rating, if orders are drawn."""
+    discounts = 1 / np.log2(np.arange(2, 6))
+    dcg = 31 * discounts.sum() - 16 * discounts  # gains: 2 ** rating - 1
+    deviation = np.sqrt(2) * (dcg / dcg.max()).std()
+    test = [(user, item, 4 + (item > 0)) for user in range(2) for item in range(4)]
+    found = rn.check_split([(0, 9, 1), (1, 9, 1)], test)["what this split can tell apart"]
+    expected = {"rated ndcg@10": rn.power(deviation=deviation, users=2)}
+    assert found.numbers == pytest.approx(expected)
+
+
 def test_few_users_cannot_tell_models_apart() -> None:
     """If the detectable difference is above 1, which no scores can have."""
     test = [(user, 0) for user in range(3)]
@@ -773,6 +787,30 @@ def test_the_command_exits_by_the_verdict(tmp_path: Path) -> None:
     assert found["rows"] == {"train": 1200, "test": 300}
     assert run(*words, "--fail-on", "fact").exit_code == 2
     assert run(*words[:2]).exit_code == 2
+
+
+def test_the_command_maps_columns(tmp_path: Path) -> None:
+    """As `columns` does."""
+    parts, names = make_split(), {"user": "uid", "rating": "points"}
+    for name in ("train", "test"):
+        parts[name].rename(columns=names).to_csv(tmp_path / f"{name}.csv", index=False)
+    files = tmp_path / "train.csv", tmp_path / "test.csv"
+    found = json_of("check-split", *files, "--columns", "user=uid,rating=points")
+    assert found == json.loads(json.dumps(rn.check_split(*files, columns=names).to_dict()))
+    assert found["columns"] == {"train": names, "test": names}
+
+
+def test_a_row_of_csv_has_the_first_rows_at_fault(tmp_path: Path) -> None:
+    """With semicolons between them."""
+    parts = FAULTS["pairs in both parts"][0](make_split())
+    for name in ("train", "test"):
+        parts[name].to_csv(tmp_path / f"{name}.csv", index=False)
+    table = csv_of("check-split", tmp_path / "train.csv", tmp_path / "test.csv", index_col="check")
+    found = rn.check_split(tmp_path / "train.csv", tmp_path / "test.csv").checks
+    assert list(table) == list(found)
+    at_fault: Any = found.loc["pairs in both parts", "rows"]
+    assert len(at_fault) == 3
+    assert table.loc["pairs in both parts", "rows"] == "; ".join(at_fault)
 
 
 def test_the_page_names_every_check() -> None:
