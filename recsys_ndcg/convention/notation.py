@@ -143,7 +143,7 @@ def split_names(names: Any) -> list[Any]:
         return [name for name in map(str.strip, _COMMA.split(names)) if name]
     if not isinstance(names, Iterable):
         return [names]
-    parts = (split_names(one) if isinstance(one, str) else [one] for one in names)
+    parts = ((isinstance(one, str) and split_names(one)) or [one] for one in names)
     return [*chain.from_iterable(parts)]
 
 
