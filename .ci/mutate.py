@@ -11,9 +11,12 @@ import argparse
 import functools
 import gc
 import hashlib
+import inspect
 import json
+import math
 import os
 import pkgutil
+import re
 import signal
 import subprocess
 import sys
@@ -25,6 +28,7 @@ from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from inspect import CO_NEWLOCALS
+from itertools import chain
 from pathlib import Path
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
@@ -51,7 +55,7 @@ AT_LEAST = defaultdict(lambda: 0.9, dict.fromkeys(("comparison", "scoring", "sig
 EXAMPLES = 5  # per Hypothesis test of weight 1; the suite draws 10, CI 100
 #: A surviving mutant has passed this many seconds (as traced) of the tests of its own room that
 #: reach it, and of the others.
-OWN_SECONDS, OTHER_SECONDS = 6, 4
+OWN_SECONDS, OTHER_SECONDS = 40, 40
 TRACED: Any = {"include": [f"{PACKAGE}/*"], "config_file": False}
 #: Prints the lines of each file that run when the package is imported.
 IMPORTS = f"""
@@ -211,6 +215,23 @@ class Coverage:
         self.seconds = self.read_seconds()
         self.find_tests = functools.lru_cache(maxsize=8)(self._find_tests)
 
+    @functools.cached_property
+    def words(self) -> dict[str, set[str]]:
+        """The words of each test."""
+        return {name: read_words(describe_test(one)) for name, one in self.items.items()}
+
+    @functools.cached_property
+    def rarity(self) -> dict[str, float]:
+        """How rare each word of the tests is."""
+        counts = Counter(chain.from_iterable(self.words.values()))
+        return {word: math.log(len(self.words) / count) for word, count in counts.items()}
+
+    def find_words(self, mutant: dict[str, Any]) -> set[str]:
+        """Return the words of a mutant: of its function, and of the lines that it changes."""
+        first, last = mutant["lines"]
+        lines = Path(mutant["path"]).read_text("utf-8").splitlines()[first - 1 : last]
+        return read_words(" ".join([mutant["function"], mutant["now"], *lines]))
+
     def read_seconds(self) -> dict[str, float]:
         """Return the seconds of each test that has been traced; -1 if it failed."""
         file = self.file.with_suffix(".json")
@@ -269,6 +290,21 @@ class Coverage:
         return not at_import or any(tests.get(one) for one in lines)
 
 
+def describe_test(item: Any) -> str:
+    """Return a test's name, code and parameters."""
+    if isinstance(item, pytest.Function):
+        params = ""
+        with suppress(ValueError):  # of a number with too many digits
+            params = str(getattr(getattr(item, "callspec", None), "params", ""))
+        return f"{item.nodeid} {inspect.getsource(item.function)} {params[:2000]}"
+    return f"{item.nodeid} {getattr(item, 'dtest', None) and item.dtest.docstring}"
+
+
+def read_words(text: str) -> set[str]:
+    """Return the words of a text or of names."""
+    return set(re.findall("[a-z]{3,}", text.lower()))
+
+
 def run_test(item: pytest.Item) -> None:
     """Run a test; raise if it fails."""
     item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
@@ -310,16 +346,17 @@ class Mutation:
         known = {one["key"]: one["by"] for one in map(json.loads, earlier)}
         how = room, given.mutants, given.seed, self.coverage.is_testable
         drawn = run_in_fork(partial(draw_mutants, *how), 3600)
-        for one in drawn:
+        for place, one in enumerate(drawn, 1):
             one["by"] = self.run_mutant(one, known.get(one["key"]))
+            if one["by"] == SURVIVED:
+                where = f"{place} {one['path']}:{one['lines'][0]} {one['function']}"
+                print(f"{where}: {one['was']} → {one['now']}", flush=True)
         records = [json.dumps({name: one[name] for name in one if name != "text"}) for one in drawn]
         fresh = {one["key"] for one in drawn}
         records += [one for one in earlier if json.loads(one)["key"] not in fresh]
         file.write_text("\n".join([*records, ""]), "utf-8")
-        survivors = [one for one in drawn if one["by"] == SURVIVED]
-        for one in survivors:
-            print(f"{one['path']}:{one['lines'][0]} {one['function']}: {one['was']} → {one['now']}")
-        self.figures.append((room, len(drawn), len(survivors)))
+        survived = sum(one["by"] == SURVIVED for one in drawn)
+        self.figures.append((room, len(drawn), survived))
         print(to_row(*self.figures[-1]), flush=True)
 
     def run_mutant(self, mutant: dict[str, Any], earlier: str | None) -> str:
@@ -358,17 +395,19 @@ class Mutation:
         path = Path(mutant["path"])
         room = f"test_{path.stem}.py" if path.parent == PACKAGE else f"{path.parent.name}/"
         order, left = [], {True: OWN_SECONDS, False: OTHER_SECONDS}
-        for one in sorted(tests, key=self.priority, reverse=True):
+        words = self.coverage.find_words(mutant)
+        for one in sorted(tests, key=partial(self.priority, words), reverse=True):
             own = one.startswith((f"tests/{room}", mutant["path"]))
             if self.coverage.seconds[one] < left[own]:
                 order.append(one)
                 left[own] -= self.coverage.seconds[one]
         return order
 
-    def priority(self, test: str) -> float:
-        """Return a test's estimated probability to kill a mutant, per second."""
+    def priority(self, words: set[str], test: str) -> float:
+        """Return how promising a test is: whether it kills many mutants, and shares rare words."""
         share = (1 + self.kills[test]) / (2 + self.tried[test])
-        return share / (0.1 + self.coverage.seconds[test])
+        alike = 1 + sum(map(self.coverage.rarity.get, words & self.coverage.words[test]))
+        return share * alike**2 / (0.1 + self.coverage.seconds[test])
 
     def find_killer(self, changed: dict[Any, Any], tests: list[str], living: list[Any]) -> str:
         """Return the first test that fails."""
