@@ -154,15 +154,11 @@ def read_speed() -> Phrases:
 
 
 def read_mutants() -> Phrases:
-    """Add up the table of all mutants: the one with most of them."""
+    """Add up the table of the mutants of all rooms."""
     parts = text_of(page_of("mutation")).split("\n\n")
-    tables = [part for part in parts if part.startswith("| package |")]
-    counts = [
-        [(int(row[1]), int(row[2])) for row in read_rows(table) if row[0] != "all"]
-        for table in tables
-    ]
-    largest = max(counts, key=lambda rows: sum(row[0] for row in rows))
-    made, survived = (sum(column) for column in zip(*largest, strict=True))
+    (table,) = [part for part in parts if part.startswith("| room |")]
+    rows = [[int(cell) for cell in row[1:3]] for row in read_rows(table)]
+    made, survived = (sum(column) for column in zip(*rows, strict=True))
     return {
         "mutants": f"Of {made:,} changes of behaviour",
         "killed": f"the tests detected {100 * (made - survived) / made:.1f} %",

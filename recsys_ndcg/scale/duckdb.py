@@ -375,4 +375,4 @@ def _read_users(path: Path, after: Sequence[Any], until: Sequence[Any]) -> Any:
     kind = parquet.read_schema(path).field("user").type
     wanted = [("user", ">", pa.scalar(one, kind)) for one in after]
     wanted += [("user", "<=", pa.scalar(one, kind)) for one in until]
-    return parquet.read_table(path, filters=wanted or None, partitioning=None)
+    return parquet.read_table(path, filters=wanted or None)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import sparse
@@ -177,6 +177,10 @@ def rows_of(width: int) -> st.SearchStrategy[list[list[tuple[float, float, bool]
     named=st.booleans(),
     items=st.sampled_from(["none", "columns", "cells"]),
 )
+@example(
+    cells=[[(0.5, 3.0, True), (2.0, 0.0, True)], [(0.5, 1.0, True)] * 2], named=True, items="cells"
+)
+@example(cells=[[(0.5, 3.0, True), (2.0, 0.0, True)]], named=False, items="columns")
 def test_a_table_equals_the_columns_of_its_cells(cells: Any, *, named: bool, items: str) -> None:
     """Row by row; cells outside the mask have no effect."""
     estimated, true, inside = np.moveaxis(np.array(cells, dtype=float), 2, 0)
