@@ -1228,6 +1228,16 @@ def _(found: Any) -> bool:
     return len(found.datasets) < 5
 
 
+@claim(
+    "data sets",
+    "The prediction intervals are rough: with four to {n} data sets, they hold less often than "
+    "{number} % if the true differences vary little.",
+)
+def _(found: Any, n: str, number: str) -> bool:
+    assert found.pairs["prediction_low"].notna().any()
+    return number == f"{100 * (1 - found.alpha):.10g}" and 4 <= len(found.datasets) <= int(n)
+
+
 @claim("data sets", "Models that some data sets do not have are left out: {text}.")
 def _(found: Any, text: str) -> bool:
     for model, missing in re.findall(r"(\w+) \(not in ([^)]+)\)", text):
