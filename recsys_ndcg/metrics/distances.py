@@ -173,7 +173,7 @@ class ProductDistances(Distances):
         count = shown.count
         total = self.scale * count * (count - 1) / 2 - similarity
         # vectors of length 1 are so up to rounding
-        return np.where(total < _ROUNDING * self.scale * count * count, 0.0, total)
+        return np.where(np.abs(total) < _ROUNDING * self.scale * count * count, 0.0, total)
 
     def _add_up(self, user: Positions, item: Positions, n_users: int) -> tuple[Any, Floats]:
         """Return the sum of the vectors of each user, and the sum of the products of pairs."""
@@ -212,7 +212,7 @@ class ProductDistances(Distances):
             table = x.T @ x if x.shape[1] < n else x @ x.T
             products = float((table.data**2).sum() - (norms**2).sum())
         total, ordered = float(rows.sum()), n * (n - 1.0)
-        total = 0.0 if total < _ROUNDING * c * ordered else total
+        total = 0.0 if abs(total) < _ROUNDING * c * ordered else total
         squares = 2 * c * total - c * c * ordered + products
         return DistanceMoments.of(n, float((rows**2).sum()), total, squares)
 

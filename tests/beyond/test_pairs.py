@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
@@ -98,8 +98,16 @@ def test_serendipity_has_the_same_distances(case: str, world: World) -> None:
     assert found.to_dict() == pytest.approx(wanted, rel=1e-9, abs=1e-12)
 
 
+#: Repeated rows make a cosine of more than 1, and so a distance below 0.
+REPEATED = World(
+    {"ann": {4: 1.0, 1: 1.0}}, {"ann": {1}}, [("ann", 1), ("ann", 1), ("ann", 4)], [1, 4],
+    {"ann": []}, {item: frozenset() for item in (1, 4)}, {1: -1.5, 4: -1.5},
+)  # fmt: skip
+
+
 @pytest.mark.parametrize("case", CASES)
 @given(world=worlds(), k=st.integers(2, 5))
+@example(world=REPEATED, k=2)
 def test_the_score_is_the_mean_over_all_orders_of_ties(case: str, world: World, k: int) -> None:
     """Of every user with two items; others have none."""
     name, choices, distance = CASES[case]
