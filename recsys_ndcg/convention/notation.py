@@ -150,6 +150,8 @@ def split_names(names: Any) -> list[Any]:
 def mark_cutoff(metric: str) -> str:
     """Return ``ndcg@10`` for ``ndcg_cut_10``, ``ndcg.10`` or ``ndcg_at_10``; other texts stay.
 
+    But ranx's ``rbp.80`` has no cutoff: that is its persistence.
+
     Examples
     --------
     >>> mark_cutoff("P_10"), mark_cutoff("ndcg_at_5"), mark_cutoff("top_10"), mark_cutoff("rbp.80")

@@ -115,14 +115,15 @@ def parse_metrics(text: str, ks: Iterable[int | None] = (None,)) -> list[Metric]
         msg = f"No metric is named {text!r}. {_suggest_name(name)}"
         raise UnknownMetricError(msg)
     options = {} if parts["options"] is None else _parse_options(kind, parts["options"], text)
-    if parts["k"] is not None:
-        ks = (_parse_cutoff(parts["k"], text),)
-        if normalise_name(name) in _OF_WHOLE_LISTS:
-            msg = f"{text!r} has no cutoff; use '{kind.name}@{parts['k']}'."
+    known, k = normalise_name(name), parts["k"]
+    if k is not None:
+        ks = (_parse_cutoff(k, text),)
+        if known in _OF_WHOLE_LISTS:
+            msg = f"{text!r} has no cutoff; use '{kind.name}@{k}'."
             raise InvalidInputError(msg)
-    elif normalise_name(name) in _OF_WHOLE_LISTS or kind.cutoff != "usual":
+    elif known in _OF_WHOLE_LISTS or kind.cutoff != "usual":
         ks = (None,)
-    if normalise_name(name) == "coveredusers":  # whose k changes nothing
+    if known == "coveredusers":  # whose k changes nothing
         ks = (None,)
     return [kind(k=k, **options) for k in ks]
 

@@ -277,13 +277,12 @@ class SampledBlock(Block):
 def _compute_fractions(metric: Metric, ranking: Ranking) -> tuple[Floats, Floats]:
     """Return the numerator and the denominator of every user."""
     with np.errstate(over="ignore"):  # `Scores.objection` names the metric
-        sides = {"numerator": metric.numerator(ranking), "denominator": metric.denominator(ranking)}
-    for side, values in sides.items():
-        if np.asarray(values).dtype.kind not in "biuf":
-            kind = np.asarray(values).dtype
+        numerator = np.asarray(metric.numerator(ranking))
+        denominator = np.asarray(metric.denominator(ranking))
+    for side, kind in {"numerator": numerator.dtype, "denominator": denominator.dtype}.items():
+        if kind.kind not in "biuf":
             msg = f"The {side} of {metric} must be an array of real numbers, not of {kind}."
             raise InvalidInputError(msg)
-    numerator, denominator = map(np.asarray, sides.values())
     if metric.bounded:  # rounding can put a sum just above 1
         # a sum can be more than 1, under list_over="one"
         is_sum = (denominator > 0) & (numerator > (1 + _ROUNDING) * denominator)
