@@ -360,7 +360,7 @@ class _GroupedScores:
         low, high = difference - below, difference + above
         rank = find_critical_rank(len(largest), round(1 - level, 12))
         critical = np.append(largest, np.inf)[rank]
-        half = np.where(errors > 0, errors, np.isinf(critical)) * critical * self.scale
+        half = np.where(errors > 0, errors * self.scale, np.isinf(critical)) * critical
         low, high = np.minimum(low, difference - half), np.maximum(high, difference + half)
         return low, high, p, p_corrected
 

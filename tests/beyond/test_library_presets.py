@@ -12,11 +12,7 @@ from tests.beyond.textbook import log_discount
 from tests.errors import assert_rejected
 
 #: Topics and makers of four items; d has no topics.
-FEATURES = {
-    "item": [*"abcd"],
-    "maker": [*"xyyx"],
-    "topics": [{"s"}, {"t"}, {"s"}, set()],
-}
+FEATURES = {"item": [*"abcd"], "maker": [*"xyyx"], "topics": [{"s"}, {"t"}, {"s"}, set()]}
 TRAIN = [("u", "c"), ("v", "b"), ("w", "a"), ("w", "b")]
 GRADED = {"u": {"a": 5.0}, "v": {"a": 1.0}}
 BOTH = log_discount(1) + log_discount(2)

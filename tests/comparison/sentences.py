@@ -1044,8 +1044,7 @@ def _(found: rn.Comparison, model: str, base: str, score: str) -> bool:
 
 
 @claim(
-    "remark",
-    "The difference of {model} from {base} in {metric} depends on the segment: {text}.",
+    "remark", "The difference of {model} from {base} in {metric} depends on the segment: {text}."
 )
 def _(found: rn.Comparison, model: str, base: str, metric: str, text: str) -> bool:
     rows, scores = _get_segments(found, model, metric), found.per_user[metric]

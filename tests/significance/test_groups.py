@@ -56,6 +56,7 @@ def test_p_is_the_share_of_all_permutations(
 
 
 @given(table=tables(2, 9), codes=st.lists(st.integers(-1, 2), min_size=9, max_size=9))
+@example(np.array([[0.0, 0.0], [0.0, 0.0], [0.0, 0.1]]), [0, 0, 1])  # a column without variance
 @examples(1)
 def test_p_values_are_in_order(table: Floats, codes: list[int]) -> None:
     """The corrected p is not below p, and the p of all columns together not below that."""

@@ -20,10 +20,7 @@ DISTRIBUTION = "pytorch-ignite"
 def scores(case: Case) -> dict[str, dict[str, Any]]:
     """Return {preset: {metric: {"per_user": {user: value}, "refused": {user: message}}}}."""
     answers = {}
-    for name, kind, labels in (
-        ("ndcg", NDCG, case.grades()),
-        ("hit", HitRate, case.relevance()),
-    ):
+    for name, kind, labels in (("ndcg", NDCG, case.grades()), ("hit", HitRate, case.relevance())):
         values, refused = {}, {}
         for user, own in labels.items():
             estimated = torch.tensor([[*case.run[user].values()]])
