@@ -17,7 +17,7 @@ from recsys_ndcg.significance.paired import ShowShare, compute_drawn_p, find_cri
 from recsys_ndcg.significance.paired_scores import equalise_near_ties
 
 _ROUNDING = 1e-12  # of the largest score: a smaller difference is rounding
-_SAME = 1e-9  # of T: a smaller difference is rounding
+_SAME = 1e-6  # of T: a smaller difference is rounding, if a group's scores are nearly equal
 _PRIOR = 10  # users that the variance of all groups counts as
 _LEAST_P, _HALVINGS = 1e-15, 50  # p is searched between this and 1, by halving the range
 _BUDGET = 100_000_000  # permuted labels: they take about a second
@@ -353,9 +353,8 @@ class _GroupedScores:
         """
         least, errors = self.observed
         difference, by_intervals = self.difference[self.tested], self._test_by_intervals()
-        p = np.maximum(p, by_intervals)
-        corrected = 1 - (1 - by_intervals) ** n_tests
-        p_corrected = np.maximum(compute_drawn_p(largest, least), corrected)
+        corrected = np.maximum(1 - (1 - by_intervals) ** n_tests, by_intervals)  # rounding
+        p, p_corrected = np.maximum([p, compute_drawn_p(largest, least)], [by_intervals, corrected])
         below, above = self._measure_intervals(level ** (1 / max(n_tests, 1)))
         low, high = difference - below, difference + above
         rank = find_critical_rank(len(largest), round(1 - level, 12))

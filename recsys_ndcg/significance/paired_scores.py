@@ -171,7 +171,8 @@ class PairedScores:
 
 def _make_sort_key(scores: Floats) -> tuple[bytes, bytes]:
     """Return a key that depends on a model's scores alone, and seldom on the order of users."""
-    return np.sort(scores).tobytes(), scores.tobytes()
+    in_any_unit = scores.astype(">f8")  # its bytes sort the same if scores are doubled
+    return np.sort(in_any_unit).tobytes(), in_any_unit.tobytes()
 
 
 def _measure_deviation(centred: Floats) -> tuple[float, Floats]:
@@ -362,7 +363,7 @@ def _measure_pair(first: Floats, second: Floats) -> _PairOfModels:
         between = float(np.var(means, ddof=1))
         within = float((rest * rest).sum()) / freedom / users
         square += between
-        if between > within:
+        if between > within * (1 + _SAME):  # a smaller excess is rounding
             added += (between - within) / runs
             terms += [(between / runs, runs - 1), (within / runs, freedom)]
     centred = means - means.mean() if len(parts) == 1 else np.zeros(0)

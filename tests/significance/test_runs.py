@@ -34,7 +34,7 @@ def _analyse(table: Table) -> tuple[float, float, float]:
     ) / ((runs - 1) * (users - 1))
     over_users = statistics.variance(of_users) / users
     between = statistics.variance(of_runs)
-    added = max(0.0, between - rest / users) / runs
+    added = (between - rest / users) / runs if between > rest / users * (1 + 1e-9) else 0.0
     parts = [(over_users, users - 1)]
     if added:
         parts += [(between / runs, runs - 1), (rest / users / runs, (users - 1) * (runs - 1))]

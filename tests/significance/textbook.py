@@ -254,4 +254,4 @@ def _known(values: Iterable[float]) -> Numbers:
 def _share(drawn: Numbers, observed: float) -> float:
     if math.isnan(observed):
         return math.nan
-    return sum(one >= observed - EQUAL for one in drawn) / len(drawn)
+    return sum(one >= observed * (1 - 1e-6) for one in drawn) / len(drawn)  # closer ones are equal
