@@ -12,6 +12,7 @@ import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.files import Content, FileSource, is_file_source
+from recsys_ndcg.input.cells import holds_lists
 from recsys_ndcg.input.file_kinds import KINDS, FileKind, find_kind
 from recsys_ndcg.input.frames import (
     RATING_COLUMNS,
@@ -366,9 +367,12 @@ def _load_pickle(data: Any, columns: Mapping[str, str] | None, text: TextFormat 
 
 
 def _convert_records(data: Any) -> Any:
-    """Return a list of dicts, or a structured array, as a table, and anything else as it is."""
+    """Return a list of dicts, a structured array or a Series as a table, else the data."""
     if isinstance(data, np.ndarray) and data.dtype.names and data.ndim == 1:
         return pd.DataFrame(data)
+    if isinstance(data, pd.Series):
+        is_named = data.index.nlevels > 1 or not holds_lists(data)
+        return data.reset_index() if is_named else pd.DataFrame({"user": data.index, "item": data})
     is_records = isinstance(data, list) and data and all(isinstance(row, Mapping) for row in data)
     return pd.DataFrame(data) if is_records else data
 
@@ -378,7 +382,10 @@ def _is_table(data: Any, columns: Mapping[str, str] | None) -> bool:
     if isinstance(data, Mapping):
         matches = match_columns(data, Table.check_columns(columns))
         has_user = "user" in matches and matches["user"][0] in data
-        return has_user and (len(matches) > 1 or bool(columns))
+        if not has_user or len(matches) > 1 or columns:
+            return has_user
+        # a user may be called "user": then its list has the form of all others
+        return not holds_lists(data[matches["user"][0]]) and any(map(holds_lists, data.values()))
     # on the class, as a lazy table would compute its schema
     is_frame = any(hasattr(type(data), name) for name in ("columns", "schema", "dtype"))
     is_rows = isinstance(data, np.ndarray) or (isinstance(data, Iterable) and not is_frame)

@@ -13,8 +13,9 @@ import pandas as pd
 
 from recsys_ndcg.arrays import Floats, Ids
 from recsys_ndcg.errors import InvalidInputError, quote, suggest, warn
+from recsys_ndcg.input.cells import ListCells, holds_lists
 from recsys_ndcg.input.ids import convert_polars_text, raise_for_rows
-from recsys_ndcg.input.python_objects import JOIN_ADVICE
+from recsys_ndcg.input.python_objects import JOIN_ADVICE, score_by_rank
 from recsys_ndcg.input.rows import Rows, to_column, to_floats, to_ids
 from recsys_ndcg.parallel import map_in_threads
 
@@ -237,6 +238,37 @@ class Table:
         self._has_bare_index = getattr(index, "names", 0) == [None] and not hasattr(index, "step")
         self._data, self._lazy, self.names = _open_table(_include_index(data, self._given))
         self._matches = match_columns(self.names, self._given)
+        self._match_lists()
+
+    def _match_lists(self) -> None:
+        """Find the columns of users' lists, if there is a row per user.
+
+        A list column without a known name is the one of the items if it is alone. Names may be
+        plurals. Of two columns the other one has the users.
+        """
+        items = [name for name in self._matches.get("item", []) if name in self.names]
+        if len(items) > 1 or not all(map(self.holds_lists, items)):
+            return
+        lists = [name for name in self.names if self.holds_lists(name)]
+        singular = {name.rstrip("s"): name for name in lists if isinstance(name, str)}
+        for ours, names in match_columns(singular, self._given).items():
+            self._matches.setdefault(ours, [singular.get(name, name) for name in names])
+        matched = [name for names in self._matches.values() for name in names]
+        free = lists if len(lists) == 1 else [name for name in lists if name not in matched]
+        if "item" not in self._matches and len(free) == 1:
+            others = {ours: names for ours, names in self._matches.items() if names != free}
+            self._matches = others | {"item": free}
+        if "user" not in self._matches and lists and len(self.names) == 2:
+            self._matches["user"] = [name for name in self.names if name not in lists]
+
+    def holds_lists(self, name: Any) -> bool:
+        """Return whether the cells of a column hold several values each."""
+        if self._lazy is not None:
+            return str(self._lazy.collect_schema()[name]).startswith(("List", "Array"))
+        if hasattr(self._data, "holds_lists"):  # a file whose columns are read on access
+            return bool(self._data.holds_lists(name))
+        values = self._data[name]
+        return holds_lists(values.to_native() if hasattr(values, "to_native") else values)
 
     @staticmethod
     def select_columns(table: str, columns: Mapping[str, str] | None) -> Mapping[str, str] | None:
@@ -309,17 +341,28 @@ class Table:
         wanted = self.choose_columns(table)
         self.collect(*wanted)
         ids = [self._get_column(name) for name in ("user", "item")]
+        cells = ListCells.of(*ids[1])
         ids = [(convert_polars_text(values), name) for values, name in ids]
+        if cells is not None:
+            ids[1] = (cells.values, ids[1][1])
         user, item = map_in_threads(lambda column: to_ids(*column), ids, length_hint(ids[0][0]))
         columns: dict[str, Any] = {"user": user, "item": item}
-        columns |= {name: self.read_numbers(name) for name in wanted[2:]}
+        if cells is not None:
+            columns["user"] = cells.repeat(user)
+            columns |= {name: self._read_parallel(name, cells) for name in wanted[2:]}
+        else:
+            columns |= {name: self.read_numbers(name) for name in wanted[2:]}
         if table == "labels" and "true" not in columns:  # every row counts as 1
-            columns["true"] = np.ones(len(user))
+            columns["true"] = np.ones(len(item))
+        is_ordered = table == "results" and "estimated" not in columns and "rank" not in columns
+        if is_ordered and cells is not None:
+            columns["estimated"] = score_by_rank(cells.lengths)
         has_ranks = "rank" in columns
         if has_ranks:
             self._check_ranks(columns["rank"])
             columns["estimated"] = -columns.pop("rank")
-        rows = Rows(columns, table, has_ranks, score="rank" if has_ranks else "estimated")
+        score = "rank" if has_ranks else "estimated"
+        rows = Rows(columns, table, has_ranks or is_ordered, score)
         self.warn_of_recognised_names()
         return rows
 
@@ -336,7 +379,7 @@ class Table:
             return (*self._check_columns("user", "item", "estimated", "true"), *further)
         ids = self._check_columns("user", "item")
         if table == "results":
-            return (*ids, self._choose_score(), *(one for one in further if one != "weight"))
+            return (*ids, *self._choose_score(), *(one for one in further if one != "weight"))
         if table == "train":
             return ids
         if self.has_candidate("true"):
@@ -366,18 +409,37 @@ class Table:
             ". If the file has no heading: text=TextFormat(heading=False) of RankedLists.from_file"
         )
 
-    def _choose_score(self) -> str:
-        """Return the column that orders results: rank, or estimated."""
+    def _choose_score(self) -> tuple[str, ...]:
+        """Return the column that orders results: rank, or estimated; none of lists, best first."""
         if "rank" in self:
-            return "rank"
+            return ("rank",)
         if not self.has_candidate("estimated"):
+            if self._has_item_lists():
+                return ()
             msg = (
                 "The results have no column 'rank' or 'estimated'; they have "
                 f"{format_columns(self.names)}. Use {self.suggest_mapping('estimated')}, or "
                 "rank instead."
             )
             raise InvalidInputError(msg)
-        return "estimated"
+        return ("estimated",)
+
+    def _has_item_lists(self) -> bool:
+        return "item" in self and self.holds_lists(self._matches["item"][0])
+
+    def _read_parallel(self, column: str, cells: ListCells) -> Floats:
+        """Return the numbers in cells that are parallel to the lists of items."""
+        values, name = self._get_column(column)
+        numbers = ListCells.of(values, name)
+        if numbers is None or (numbers.lengths != cells.lengths).any():
+            place = 0 if numbers is None else int((numbers.lengths != cells.lengths).argmax())
+            has = "one value" if numbers is None else f"{numbers.lengths[place]} values"
+            msg = (
+                f"{name}: {has} for the {cells.lengths[place]} items in row {place} (counted from "
+                "0). Give each item of the list one value, in a list of the same length."
+            )
+            raise InvalidInputError(msg)
+        return to_floats(numbers.values, name)
 
     def _warn_of_unused_grade(self) -> None:
         """Warn if labels have no grade, and an unused column may be the grade."""

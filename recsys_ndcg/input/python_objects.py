@@ -312,7 +312,7 @@ def _explain_entry(entry: Any, value: Any, table: str, has_pairs: bool) -> str: 
     return ""
 
 
-def score_by_rank(lengths: Sequence[int]) -> Floats:
+def score_by_rank(lengths: Any) -> Floats:
     """Return estimates for ranked lists of these lengths, one list after the other.
 
     Examples

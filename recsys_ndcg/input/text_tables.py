@@ -73,7 +73,7 @@ class JsonLines(Mapping[str, Any]):
             raise KeyError(name)
         for number, row in self._rows:
             value = row.get(name)
-            if isinstance(value, list | dict):
+            if isinstance(value, dict):
                 _raise_at(self._name, number, f"{name} is {quote(value)}; write a number, or text.")
         return [row.get(name) for _, row in self._rows]
 

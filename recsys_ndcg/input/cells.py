@@ -1,0 +1,129 @@
+"""Cells that hold several values: a user's whole list in one row of a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from recsys_ndcg.arrays import Ids, Positions
+from recsys_ndcg.errors import InvalidInputError, quote
+from recsys_ndcg.input.ids import EncodedIds, import_pyarrow
+
+#: The beginnings of the names of Arrow's types of lists.
+ARROW_LISTS = ("list", "large_list", "fixed_size_list")
+_POLARS_LISTS = ("List", "Array")
+_NUMBERS = "iufbcmM"
+
+
+@dataclass(frozen=True)
+class ListCells:
+    """The values in the cells of a column, if a cell holds several.
+
+    Parameters
+    ----------
+    lengths : int64 array, shape (n_rows,)
+        The number of values in each cell; 0 for a missing cell.
+    values : column
+        The values of all cells, one cell after the other.
+    """
+
+    lengths: Positions
+    values: Any
+
+    @classmethod
+    def of(cls, column: Any, name: str) -> ListCells | None:
+        """Split the cells of a column of any library; None if each holds one value.
+
+        Parameters
+        ----------
+        column : column
+            Lists, one-dimensional arrays or sets; None for an empty list. Tuples and frozen sets
+            may be ids.
+        name : str
+            The column's name in messages.
+
+        Raises
+        ------
+        InvalidInputError
+            Some cells hold lists, and others single values.
+
+        Examples
+        --------
+        >>> cells = ListCells.of([["a", "b"], None, ["c"]], "item")
+        >>> cells.lengths.tolist(), cells.values
+        ([2, 0, 1], ['a', 'b', 'c'])
+        """
+        column = _to_arrow(column)
+        if not holds_lists(column):
+            return None
+        if hasattr(column, "type"):
+            return cls._of_arrow(column)
+        cells = column.tolist() if hasattr(column, "tolist") else list(column)
+        wrong = [place for place, one in enumerate(cells) if not _is_list(one) and not _is_none(one)]
+        if wrong:
+            msg = (
+                f"{name}: the cell {quote(cells[wrong[0]])} in row {wrong[0]} (counted from 0) is "
+                "no list, but others are. Write one value as a list, too: [value]."
+            )
+            raise InvalidInputError(msg)
+        present = [() if _is_none(one) else one for one in cells]
+        lengths = np.fromiter(map(len, present), dtype=np.int64, count=len(present))
+        if all(isinstance(one, np.ndarray) for one in present if len(one)):
+            filled = [one for one in present if len(one)]
+            return cls(lengths, np.concatenate(filled) if filled else np.zeros(0))
+        return cls(lengths, list(chain.from_iterable(present)))
+
+    @classmethod
+    def _of_arrow(cls, column: Any) -> ListCells:
+        pa = import_pyarrow()
+        lengths = pa.compute.list_value_length(column).fill_null(0)
+        return cls(lengths.to_numpy().astype(np.int64), pa.compute.list_flatten(column))
+
+    def repeat(self, column: Ids | EncodedIds) -> Ids | EncodedIds:
+        """Return the value of each row once for each value in its cell."""
+        if isinstance(column, EncodedIds):
+            codes = np.repeat(column.codes, self.lengths)
+            return EncodedIds(column.ids, codes, column.is_sorted and bool(self.lengths.all()))
+        return np.repeat(column, self.lengths)
+
+
+def holds_lists(column: Any) -> bool:
+    """Return whether the first cell that is not missing holds several values.
+
+    Examples
+    --------
+    >>> holds_lists([None, ["a"]]), holds_lists(["a", "b"]), holds_lists(np.array([1, 2]))
+    (True, False, False)
+    """
+    if hasattr(column, "type") and hasattr(column, "null_count"):
+        return str(column.type).startswith(ARROW_LISTS)
+    is_numeric = getattr(_find_dtype(column), "kind", "O") in _NUMBERS
+    if isinstance(column, EncodedIds) or is_numeric or not hasattr(column, "__getitem__"):
+        return False
+    if str(getattr(_find_dtype(column), "base_type", str)()) in _POLARS_LISTS:
+        return True
+    return _is_list(next((one for one in column if not _is_none(one)), None))
+
+
+def _find_dtype(column: Any) -> Any:
+    return getattr(column, "dtype", None)
+
+
+def _is_list(cell: Any) -> bool:
+    return isinstance(cell, list | set) or (isinstance(cell, np.ndarray) and cell.ndim == 1)
+
+
+def _is_none(cell: Any) -> bool:
+    return cell is None or cell is pd.NA or (isinstance(cell, float) and cell != cell)  # noqa: PLR0124 - NaN
+
+
+def _to_arrow(column: Any) -> Any:
+    """Return lists of polars, or of Arrow in pandas, as an array of Arrow; others as they are."""
+    kind = str(getattr(_find_dtype(column), "base_type", str)())
+    if isinstance(column, pd.Series) and isinstance(column.dtype, pd.ArrowDtype):
+        return column.array.__arrow_array__()
+    return column.to_arrow() if hasattr(column, "to_arrow") and kind in _POLARS_LISTS else column
