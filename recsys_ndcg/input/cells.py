@@ -27,12 +27,12 @@ class ListCells:
     ----------
     lengths : int64 array, shape (n_rows,)
         The number of values in each cell; 0 for a missing cell.
-    values : column
+    entries : column
         The values of all cells, one cell after the other.
     """
 
     lengths: Positions
-    values: Any
+    entries: Any
 
     @classmethod
     def of(cls, column: Any, name: str) -> ListCells | None:
@@ -54,7 +54,7 @@ class ListCells:
         Examples
         --------
         >>> cells = ListCells.of([["a", "b"], None, ["c"]], "item")
-        >>> cells.lengths.tolist(), cells.values
+        >>> cells.lengths.tolist(), cells.entries
         ([2, 0, 1], ['a', 'b', 'c'])
         """
         column = _to_arrow(column)
@@ -63,7 +63,9 @@ class ListCells:
         if hasattr(column, "type"):
             return cls._of_arrow(column)
         cells = column.tolist() if hasattr(column, "tolist") else list(column)
-        wrong = [place for place, one in enumerate(cells) if not _is_list(one) and not _is_none(one)]
+        wrong = [
+            place for place, one in enumerate(cells) if not _is_list(one) and not _is_none(one)
+        ]
         if wrong:
             msg = (
                 f"{name}: the cell {quote(cells[wrong[0]])} in row {wrong[0]} (counted from 0) is "
@@ -125,5 +127,5 @@ def _to_arrow(column: Any) -> Any:
     """Return lists of polars, or of Arrow in pandas, as an array of Arrow; others as they are."""
     kind = str(getattr(_find_dtype(column), "base_type", str)())
     if isinstance(column, pd.Series) and isinstance(column.dtype, pd.ArrowDtype):
-        return column.array.__arrow_array__()
+        return import_pyarrow().array(column)
     return column.to_arrow() if hasattr(column, "to_arrow") and kind in _POLARS_LISTS else column

@@ -22,12 +22,20 @@ from recsys_ndcg.input.frames import (
     match_rating_columns,
 )
 from recsys_ndcg.input.ids import EncodedIds, make_index
+from recsys_ndcg.input.matrices import read_matrix, to_matrix
 from recsys_ndcg.input.pickles import is_pickle, read_pickle
 from recsys_ndcg.input.plain_text import parse_text
 from recsys_ndcg.input.python_objects import read_objects, read_predictions
-from recsys_ndcg.input.rows import Rows, to_column, to_floats, to_times
+from recsys_ndcg.input.rows import Rows, to_column, to_times
 from recsys_ndcg.input.text_format import TextFormat, get_first_line
-from recsys_ndcg.input.text_tables import ColumnChoice, JsonLines, is_json, parse_number, read_trec
+from recsys_ndcg.input.text_tables import (
+    ColumnChoice,
+    JsonObjects,
+    is_json,
+    parse_number,
+    read_json,
+    read_trec,
+)
 
 
 def read_file(
@@ -35,7 +43,7 @@ def read_file(
     columns: Mapping[str, str] | None = None,
     text_format: TextFormat | None = None,
     order: tuple[str, ...] = TextFormat.COLUMN_ORDER,
-) -> pd.DataFrame | Mapping[str, Any]:
+) -> pd.DataFrame | Mapping[str, Any] | JsonObjects:
     """Read a table from a file of any kind in `file_kinds`; text may be compressed.
 
     Ids in text stay text, so "0042" keeps its zeros; a column becomes integers if every id is
@@ -74,7 +82,7 @@ def read_file(
         return parse(content.name, options.decode(content))
     text = options.decode(content)
     if options == TextFormat(encoding=options.encoding) and is_json(text):
-        return JsonLines(content.name, text)
+        return read_json(content.name, text)
     return parse_text(
         content, text, options, lambda names: choose_file_columns(names, options, columns, order)
     )
@@ -264,8 +272,8 @@ def read_rows(
 
     Parameters
     ----------
-    data : table, path, mapping, rows or sparse matrix
-        Labels may be a sparse matrix of users × items.
+    data : table, path, mapping, rows or matrix
+        In any form.
     columns : mapping, optional
         Our names to the table's.
     text : TextFormat, optional
@@ -281,21 +289,40 @@ def read_rows(
         return read_predictions(read_pickle(data) if isinstance(data, str | Path) else data)
     if table in ("qrels", "run"):
         return read_trec(data, table)
-    data = _load_pickle(data, columns, text)
-    if table == "labels" and hasattr(data, "tocoo"):  # the form of implicit's test set
-        matrix = data.tocoo()
-        true = to_floats(matrix.data, "true")
-        return Rows({"user": matrix.row, "item": matrix.col, "true": true}, table)
-    if _is_table(data, columns):
-        columns = Table.select_columns(table, columns)
-        order = _COLUMN_ORDERS.get(table, TextFormat.COLUMN_ORDER)
-        rows = _open_table(data, columns, text, order).read_rows(table)
-    else:
+    order = _COLUMN_ORDERS.get(table, TextFormat.COLUMN_ORDER)
+    data = _open_data(data, Table.select_columns(table, columns), text, order)
+    rows = None if table == "predictions" else read_matrix(data, table)
+    if rows is None and isinstance(data, Table):
+        rows = data.read_rows(table)
+    elif rows is None:
         if table == "predictions" and columns:
             msg = "columns= names the columns of a table, but the data is not a table."
             raise InvalidInputError(msg)
         rows = read_objects(data, table)
     return rows.drop_fillers() if table == "results" else rows
+
+
+def read_pair(
+    labels: Any,
+    results: Any,
+    columns: Mapping[str, str] | None = None,
+    text: TextFormat | None = None,
+) -> tuple[Rows | None, Rows]:
+    """Read labels, perhaps None, and results; one tells what an array of the other holds.
+
+    Raises
+    ------
+    InvalidInputError
+        A table cannot be read, or an array of three columns may be rows or ranked items.
+    """
+    matrices = to_matrix(labels), to_matrix(results)
+    labelled = None
+    if labels is not None:
+        labelled = read_matrix(labels, "labels", matrices[1])
+        labelled = labelled or read_rows(labels, columns, text, "labels")
+    recommended = read_matrix(results, "results", matrices[0], labelled)
+    recommended = recommended or read_rows(results, columns, text, "results")
+    return labelled, recommended.drop_fillers()
 
 
 def read_background_rows(data: Any, table: str) -> Rows:
@@ -330,24 +357,31 @@ def _read_background_rows(data: Any, table: str) -> Rows:
             },
             "train",
         )
-    if _is_table(data, None) and not hasattr(data, "tocoo"):
-        return _open_table(data, None, None, RATING_COLUMNS).read_rows("train")
-    return read_rows(data, table="labels")
+    rows = read_matrix(data, table)
+    if rows is None:
+        data = _open_data(data, None, None, RATING_COLUMNS)
+        is_table = isinstance(data, Table)
+        rows = data.read_rows("train") if is_table else read_objects(data, "labels")
+    return rows
 
 
-def _open_table(
+def _open_data(
     data: Any,
     columns: Mapping[str, str] | None,
     text_format: TextFormat | None,
     order: tuple[str, ...],
-) -> Table:
-    """Return a table, or the table in a file, with our column names."""
-    columns = Table.check_columns(columns)
-    if not is_file_source(data):
-        return Table(data, columns)
-    if text_format and not text_format.heading:  # positions, which may be integers
-        columns = {ours: str(position) for ours, position in columns.items()}
-    return Table(read_file(data, columns, text_format, order), columns)
+) -> Any:
+    """Return data, or what a file holds: a `Table` with our column names, or Python objects."""
+    data = _load_pickle(data, columns, text_format)
+    if is_file_source(data):
+        columns = Table.check_columns(columns)
+        if text_format and not text_format.heading:  # positions, which may be integers
+            columns = {ours: str(position) for ours, position in columns.items()}
+        data = read_file(data, columns, text_format, order)
+        if not isinstance(data, JsonObjects):
+            return Table(data, columns)
+        data = _convert_records(data.data)
+    return Table(data, columns) if _is_table(data, columns) else data
 
 
 def _load_pickle(data: Any, columns: Mapping[str, str] | None, text: TextFormat | None) -> Any:
@@ -389,4 +423,4 @@ def _is_table(data: Any, columns: Mapping[str, str] | None) -> bool:
     # on the class, as a lazy table would compute its schema
     is_frame = any(hasattr(type(data), name) for name in ("columns", "schema", "dtype"))
     is_rows = isinstance(data, np.ndarray) or (isinstance(data, Iterable) and not is_frame)
-    return is_file_source(data) or not is_rows
+    return not is_rows

@@ -31,7 +31,7 @@ class FileKind:
         For a binary format: reads a table from a path. Such files are neither compressed nor
         streams.
     parse : callable, optional
-        For a text format: parses a table from the file's name and its text. A kind without `read`
+        For a text format: parses a table, or `JsonObjects`, from the file's name and its text. A kind without `read`
         and `parse` is CSV, or has a reader elsewhere.
     magic : tuple of bytes
         The possible first bytes of a file, if no text begins like this.
@@ -42,7 +42,7 @@ class FileKind:
     name: str
     suffixes: tuple[str, ...]
     read: Callable[[Path], pd.DataFrame | Mapping[str, Any]] | None = None
-    parse: Callable[[str, str], Mapping[str, Any]] | None = None
+    parse: Callable[[str, str], Any] | None = None
     magic: tuple[bytes, ...] = ()
     is_read_by_duckdb: bool = False
 
@@ -132,10 +132,10 @@ def _read_feather(path: Path) -> Mapping[str, Any]:
     return FeatherColumns(path)
 
 
-def _parse_json(name: str, text: str) -> Mapping[str, Any]:
-    from recsys_ndcg.input.text_tables import JsonLines  # noqa: PLC0415 - it is heavy
+def _parse_json(name: str, text: str) -> Any:
+    from recsys_ndcg.input.text_tables import read_json  # noqa: PLC0415 - it is heavy
 
-    return JsonLines(name, text)
+    return read_json(name, text)
 
 
 #: The kind of files with any other suffix.

@@ -342,9 +342,9 @@ class Table:
         self.collect(*wanted)
         ids = [self._get_column(name) for name in ("user", "item")]
         cells = ListCells.of(*ids[1])
-        ids = [(convert_polars_text(values), name) for values, name in ids]
         if cells is not None:
-            ids[1] = (cells.values, ids[1][1])
+            ids[1] = cells.entries, ids[1][1]
+        ids = [(convert_polars_text(values), name) for values, name in ids]
         user, item = map_in_threads(lambda column: to_ids(*column), ids, length_hint(ids[0][0]))
         columns: dict[str, Any] = {"user": user, "item": item}
         if cells is not None:
@@ -439,7 +439,7 @@ class Table:
                 "0). Give each item of the list one value, in a list of the same length."
             )
             raise InvalidInputError(msg)
-        return to_floats(numbers.values, name)
+        return to_floats(numbers.entries, name)
 
     def _warn_of_unused_grade(self) -> None:
         """Warn if labels have no grade, and an unused column may be the grade."""

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Floats, Ids
-from recsys_ndcg.errors import InvalidInputError, quote
+from recsys_ndcg.errors import InvalidInputError, quote, warn
 from recsys_ndcg.input.ids import EncodedIds, factorize_ids
 from recsys_ndcg.input.rows import CONVERSIONS, Rows, restore_decimals, to_column, to_floats
 
@@ -85,6 +85,9 @@ def read_objects(data: Mapping[Any, Any] | Iterable[Any], table: str = "predicti
     if isinstance(data, Mapping):
         return _read_lists(data, table)
     rows, form = data if isinstance(data, list) else list(data), _FORMS[table]
+    if table != "predictions" and _are_lists_of_ids(rows):
+        _warn_of_lists_like_rows(rows, form)
+        return _read_lists(dict(enumerate(rows)), table)
     if rows and table == "predictions" and _is_prediction(rows[0]):
         return read_predictions(rows)
     if rows and table != "predictions" and are_rows(rows[:1], 4, 5):
@@ -101,6 +104,25 @@ def read_objects(data: Mapping[Any, Any] | Iterable[Any], table: str = "predicti
         for name, values in zip(form.fields, fields, strict=False)
     }
     return Rows({form.fields[-1]: np.ones(len(rows)), **columns}, table)
+
+
+def _are_lists_of_ids(rows: Sequence[Any]) -> bool:
+    """Return whether each value is a user's list, or set, of ids of one type: numbers or text."""
+    if not rows or not set(map(type, rows)) <= {list, set, np.ndarray}:
+        return False
+    kinds = set(map(type, chain.from_iterable(rows)))
+    return len(kinds) == 1 and issubclass(kinds.pop(), int | str | np.integer)
+
+
+def _warn_of_lists_like_rows(rows: Sequence[Any], form: _Form) -> None:
+    """Warn if lists of ids have the length of rows."""
+    lengths = set(map(len, rows))
+    if len(lengths) == 1 and lengths <= form.widths:
+        warn(
+            f"Each of the {len(rows)} lists is read as the items of one user; the users are 0, 1, "
+            "2 and so on. If they are rows, make them tuples: [*map(tuple, rows)]. To silence "
+            "this, give dict(enumerate(lists))."
+        )
 
 
 def read_predictions(predictions: Iterable[Any]) -> Rows:

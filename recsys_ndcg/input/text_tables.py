@@ -37,6 +37,50 @@ def is_json(text: str) -> bool:
         return False
 
 
+class JsonObjects(NamedTuple):
+    """What a file of JSON holds, if it is one value: lists per user, or rows.
+
+    Parameters
+    ----------
+    data : dict or list
+        The value; keys that are all written as whole numbers are numbers, as ids in CSV.
+    """
+
+    data: Any
+
+
+def read_json(name: str, text: str) -> JsonLines | JsonObjects:
+    """Read JSON: an object per line, which is a row, or one value, which is a whole table.
+
+    Examples
+    --------
+    >>> read_json("r.json", '{"7": ["a", "b"]}').data
+    {7: ['a', 'b']}
+    >>> read_json("r.jsonl", '{"user": 7, "item": "a"}')["user"]
+    [7]
+    """
+    start, _, rest = text.strip().partition("\n")
+    try:
+        whole = json.loads(text) if not rest or not is_json(start) else None
+    except (ValueError, RecursionError):
+        return JsonLines(name, text)
+    if isinstance(whole, list):
+        return JsonObjects(whole)
+    if (
+        whole
+        and isinstance(whole, dict)
+        and all(isinstance(one, list | dict) for one in whole.values())
+    ):
+        return JsonObjects(_number_keys({user: _number_keys(one) for user, one in whole.items()}))
+    return JsonLines(name, text)
+
+
+def _number_keys(data: Any) -> Any:
+    """Return an object with numbers as keys, if all are written as plain whole numbers."""
+    keys = parse_integers([*data]) if isinstance(data, dict) and data else None
+    return data if keys is None else dict(zip(keys.tolist(), data.values(), strict=True))
+
+
 class JsonLines(Mapping[str, Any]):
     """The columns of a file with one JSON object per line; a missing value is None.
 

@@ -13,7 +13,7 @@ from recsys_ndcg.arrays import Floats
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.files import FileSource
-from recsys_ndcg.input import Rows, TextFormat, encode_ids, read_rows
+from recsys_ndcg.input import Rows, TextFormat, encode_ids, read_pair, read_rows
 from recsys_ndcg.lists.candidates import Lists, Sizes, add_candidates
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 from recsys_ndcg.lists.grouping import Pairs, count_offsets, group_distinct, sort_by_key
@@ -404,8 +404,7 @@ class RankedLists(GroupedLists):
         >>> RankedLists.from_labels({1: {10, 11}}, {1: [10, 12]}).true.tolist()
         [1.0, nan]
         """
-        labelled = None if labels is None else read_rows(labels, columns, text, "labels")
-        recommended = read_rows(results, columns, text, "results")
+        labelled, recommended = read_pair(labels, results, columns, text)
         if labelled is None:
             recommended.check_not_empty()
             labelled = recommended.without_labels()

@@ -5,17 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Flags, Floats, Ids
 from recsys_ndcg.errors import InvalidInputError, quote
-from recsys_ndcg.input import EncodedIds, Rows, encode_ids, to_column, to_floats
+from recsys_ndcg.input import EncodedIds, Rows, encode_ids, to_array, to_column, to_floats
 
 _MAX_NAMED = 3  # cells that a message names
-_IDS = ("users", "items")  # ids may be tuples
-#: Types that the room `input` reads itself, as a NumPy array would know less of them.
-_COLUMNS = (np.ndarray, pd.Series, pd.api.extensions.ExtensionArray, str, bytes)
 
 
 def is_table(values: Any) -> bool:
@@ -78,7 +74,7 @@ def read_batch(  # noqa: PLR0913 - as `Accumulator.update`
                 "columns, or estimated and true as tables, users × items."
             )
             raise InvalidInputError(msg)
-    return Rows.from_arrays(users, items, estimated, true, table="update", ids=_IDS)
+    return Rows.from_arrays(users, items, estimated, true, table="update", ids=("users", "items"))
 
 
 def _listed_cells(shape: tuple[int, ...], true: Any, mask: Any) -> Flags:
@@ -186,92 +182,3 @@ def _parse_mask(mask: Any) -> Flags:
         msg = f"mask: a table of {table.dtype.name}; give True where a cell is in the list."
         raise InvalidInputError(msg)
     return table.astype(bool)
-
-
-def to_array(values: Any, name: str) -> Any:
-    """Return an array or a tensor as a NumPy array, and a column, a list or None as it is.
-
-    Tensors of torch may have a gradient, be on another device, or have the type bfloat16. Tensors
-    in the memory of the CPU are not copied.
-
-    Parameters
-    ----------
-    values : array, tensor, column or list
-        Everything with ``__array__``, ``__array_interface__`` or ``__dlpack__`` is an array.
-    name : str
-        Its name, for the message.
-
-    Raises
-    ------
-    InvalidInputError
-        NumPy cannot read it, for example a sparse tensor.
-
-    Examples
-    --------
-    >>> class Tensor:
-    ...     def __array__(self, dtype=None, copy=None):
-    ...         return np.array([4.5, 3.0])
-    >>> to_array(Tensor(), "estimated")
-    array([4.5, 3. ])
-    """
-    if isinstance(values, list | tuple):
-        return _stack_rows(values, name)
-    if isinstance(values, pd.Index):
-        return values.to_series()
-    if isinstance(values, pd.arrays.ArrowExtensionArray):
-        return pd.Series(values)  # which knows the width of its floats
-    if isinstance(values, _COLUMNS) or hasattr(values, "to_pylist"):
-        return values
-    if hasattr(values, "tocoo"):
-        msg = (
-            f"{name}: a sparse matrix, whose missing entries may mean 0 or unknown. Convert it "
-            "with .toarray(), and set unlabelled items to NaN."
-        )
-        raise InvalidInputError(msg)
-    if not _is_array(values):
-        return values
-    try:
-        array = _to_numpy(values)
-    except Exception as error:
-        reason = next(iter(str(error).splitlines()), type(error).__name__).rstrip(".")
-        msg = (
-            f"{name}: NumPy cannot read what {type(values).__module__}.{type(values).__name__} "
-            f"holds ({reason}). Give a dense array in the memory of the CPU."
-        )
-        raise InvalidInputError(msg) from error
-    # NumPy takes the short floats of JAX for records
-    strange = array.dtype.kind == "V" and array.dtype.names is None
-    return array.astype(np.float32) if strange and "float" in array.dtype.name else array
-
-
-def _stack_rows(values: Any, name: str) -> Any:
-    """Return a list of rows as a table, a list of tensors as an array, and others as they are."""
-    first = values[0] if len(values) else None
-    if isinstance(first, str | bytes | np.generic) or (name in _IDS and isinstance(first, tuple)):
-        return values
-    if not hasattr(first, "__len__") and not _is_array(first):
-        return values
-    rows = [to_array(one, name) for one in values]
-    try:
-        return np.array(rows)
-    except ValueError:
-        msg = (
-            f"{name}: the rows of the table have different lengths. Pad them, and mark the cells "
-            "that are in the list with mask=."
-        )
-        raise InvalidInputError(msg) from None
-
-
-def _is_array(values: Any) -> bool:
-    by_type = any(hasattr(type(values), way) for way in ("__array__", "__dlpack__"))
-    return by_type or hasattr(values, "__array_interface__")
-
-
-def _to_numpy(values: Any) -> NDArray[Any]:
-    if hasattr(values, "detach") and hasattr(values, "cpu"):
-        # NumPy has neither the gradients nor the bfloat16 of torch
-        values = values.detach().cpu()
-        values = values.float() if str(values.dtype) == "torch.bfloat16" else values
-    elif not (hasattr(type(values), "__array__") or hasattr(values, "__array_interface__")):
-        values = np.from_dlpack(values)
-    return np.asarray(values)

@@ -1,0 +1,257 @@
+"""Arrays and matrices with a row per user: ranked item numbers, or scores of all items."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from recsys_ndcg.arrays import Codes
+from recsys_ndcg.errors import InvalidInputError, warn
+from recsys_ndcg.input.ids import EncodedIds, encode_ids
+from recsys_ndcg.input.python_objects import score_by_rank
+from recsys_ndcg.input.rows import Rows, to_floats
+
+#: The numbers of columns of rows of results; those of labels have 2 or 3.
+_WIDTHS = {"results": (3, 4, 5)}
+_IDS = ("users", "items")  # ids may be tuples
+#: Types whose readers know more of them than a NumPy array would.
+_COLUMNS = (np.ndarray, pd.Series, pd.api.extensions.ExtensionArray, str, bytes)
+
+
+def to_matrix(data: Any) -> Any:
+    """Return an array of two dimensions, also of a tensor, or a sparse matrix; None for others.
+
+    Examples
+    --------
+    >>> to_matrix(np.zeros((2, 3))).shape, to_matrix([1, 2]) is None
+    ((2, 3), True)
+    """
+    is_one = getattr(data, "ndim", 0) == 2 and not hasattr(data, "columns")
+    if not is_one or hasattr(data, "tocoo"):
+        return data if is_one else None
+    return _to_coo(data) if getattr(data, "is_sparse", False) else to_array(data, "data")
+
+
+def _to_coo(tensor: Any) -> Any:
+    from scipy.sparse import coo_array  # noqa: PLC0415 - few need it
+
+    tensor = tensor.detach().coalesce().cpu()
+    values, places = (to_array(one, "data") for one in (tensor.values(), tensor.indices()))
+    return coo_array((values, tuple(places)), shape=tuple(tensor.shape))
+
+
+def read_matrix(
+    data: Any, table: str, other: Any = None, labels: Rows | None = None
+) -> Rows | None:
+    """Read labels or results in a matrix with a row per user; None if its rows are no users.
+
+    Parameters
+    ----------
+    data : array, tensor, sparse matrix, or pair of arrays of items and their scores
+        Item numbers, users × k; or grades or scores, users × items.
+    table : {'labels', 'results', 'train'}
+        What it is.
+    other : matrix, optional
+        The results of these labels, or the labels of these results.
+    labels : Rows, optional
+        The labels of these results.
+
+    Raises
+    ------
+    InvalidInputError
+        Results are whole numbers in three columns, so that rows may be (user, item, score), and
+        the users of the labels are not numbered from 0 as rows are.
+    """
+    scores = None
+    if table == "results" and isinstance(data, tuple) and len(data) == 2:
+        data, scores = map(to_matrix, data)
+    matrix = to_matrix(data)
+    if matrix is None:
+        return None
+    kind, width = matrix.dtype.kind, matrix.shape[1]
+    is_beside = other is not None and other.shape[0] == matrix.shape[0]
+    is_alike = is_beside and other.shape == matrix.shape and "f" in (kind, other.dtype.kind)
+    if is_alike or kind == "b" or hasattr(matrix, "tocoo"):
+        return read_all_items(matrix, table)
+    if scores is None and width in _WIDTHS.get(table, (2, 3)):
+        has_ids = kind in "iuUS"
+        if not has_ids or (table != "results" and not is_beside):
+            return None
+        if width == 3 and table == "results" and kind in "iu":
+            _check_numbered(len(matrix), labels)
+    return (
+        read_all_items(matrix, table) if kind == "f" else read_ranked_items(matrix, scores, table)
+    )
+
+
+def _check_numbered(n_users: int, labels: Rows | None) -> None:
+    """Raise if the users of the labels are not the numbers of an array's rows."""
+    if labels is not None:
+        users, _ = encode_ids(labels.user, "user")
+        if users.dtype.kind in "iu" and np.array_equal(users, np.arange(n_users)):
+            return
+    msg = (
+        "results: rows of three whole numbers may be (user, item, score), or the three items of "
+        "users 0, 1, 2 and so on. Give the former as [*map(tuple, results)], and the latter as "
+        "dict(enumerate(results))."
+    )
+    raise InvalidInputError(msg)
+
+
+def read_all_items(matrix: Any, table: str) -> Rows:
+    """Read the cells of users × items: there is a row for each that is stored and not NaN.
+
+    Users and items are numbered from 0.
+
+    Examples
+    --------
+    >>> rows = read_all_items(np.array([[0.5, np.nan], [0.2, 0.1]]), "results")
+    >>> rows.user.values.tolist(), rows.item.values.tolist(), rows.estimated.tolist()
+    ([0, 1, 1], [0, 0, 1], [0.5, 0.2, 0.1])
+    """
+    number = "estimated" if table == "results" else "true"
+    if hasattr(matrix, "tocoo"):
+        matrix = matrix.tocoo()
+        user, item, values = matrix.row, matrix.col, matrix.data
+    else:
+        is_there = ~np.isnan(matrix) if matrix.dtype.kind == "f" else np.ones(matrix.shape, bool)
+        user, item = np.nonzero(is_there)
+        values = matrix[is_there]
+    ids = (_number(one, n) for one, n in zip((user, item), matrix.shape, strict=True))
+    return Rows(
+        {**dict(zip(("user", "item"), ids, strict=True)), number: to_floats(values, number)}, table
+    )
+
+
+def read_ranked_items(items: NDArray[Any], scores: Any, table: str) -> Rows:
+    """Read an array of each user's items, best first, and perhaps one of their scores.
+
+    Users are numbered from 0. Item -1 fills up short lists, as in implicit and faiss.
+
+    Warns
+    -----
+    DataWarning
+        There are such items.
+
+    Examples
+    --------
+    >>> rows = read_ranked_items(np.array([[4, 2], [7, 4]]), None, "results")
+    >>> rows.user.values.tolist(), rows.item.tolist(), rows.estimated.tolist()
+    ([0, 0, 1, 1], [4, 2, 7, 4], [0.0, -1.0, 0.0, -1.0])
+    """
+    n_users, width = items.shape
+    user = np.repeat(np.arange(n_users, dtype=np.int32), width)
+    if scores is None:
+        is_ranked = table == "results"
+        values = score_by_rank([width] * n_users) if is_ranked else np.ones(items.size)
+    elif scores.shape != items.shape:
+        msg = f"The scores have the shape {scores.shape}, and their items {items.shape}."
+        raise InvalidInputError(msg)
+    else:
+        values = to_floats(scores.ravel(), "estimated")
+    item, kept = items.ravel(), np.ones(items.size, dtype=bool)
+    if item.dtype.kind == "i" and (item == -1).any():
+        kept = item != -1
+        n_left_out = int((~kept).sum())
+        warn(f"{n_left_out} of {len(item)} items are -1, which fills up short lists: left out.")
+    ids = EncodedIds(np.arange(n_users), user[kept])
+    number = "estimated" if table == "results" else "true"
+    columns = {"user": ids, "item": item[kept], number: values[kept]}
+    return Rows(columns, table, order_only=scores is None and table == "results")
+
+
+def _number(codes: Any, n: int) -> EncodedIds:
+    numbers: Codes = np.asarray(codes, dtype=np.int32)
+    return EncodedIds(np.arange(n), numbers)
+
+
+def to_array(values: Any, name: str) -> Any:
+    """Return an array or a tensor as a NumPy array, and a column, a list or None as it is.
+
+    Tensors of torch may have a gradient, be on another device, or have the type bfloat16. Tensors
+    in the memory of the CPU are not copied.
+
+    Parameters
+    ----------
+    values : array, tensor, column or list
+        Everything with ``__array__``, ``__array_interface__`` or ``__dlpack__`` is an array.
+    name : str
+        Its name, for the message.
+
+    Raises
+    ------
+    InvalidInputError
+        NumPy cannot read it, for example a sparse tensor.
+
+    Examples
+    --------
+    >>> class Tensor:
+    ...     def __array__(self, dtype=None, copy=None):
+    ...         return np.array([4.5, 3.0])
+    >>> to_array(Tensor(), "estimated")
+    array([4.5, 3. ])
+    """
+    if isinstance(values, list | tuple):
+        return _stack_rows(values, name)
+    if isinstance(values, pd.Index):
+        return values.to_series()
+    if isinstance(values, pd.arrays.ArrowExtensionArray):
+        return pd.Series(values)  # which knows the width of its floats
+    if isinstance(values, _COLUMNS) or hasattr(values, "to_pylist"):
+        return values
+    if hasattr(values, "tocoo"):
+        msg = (
+            f"{name}: a sparse matrix, whose missing entries may mean 0 or unknown. Convert it "
+            "with .toarray(), and set unlabelled items to NaN."
+        )
+        raise InvalidInputError(msg)
+    if not _is_array(values):
+        return values
+    try:
+        array = _to_numpy(values)
+    except Exception as error:
+        reason = next(iter(str(error).splitlines()), type(error).__name__).rstrip(".")
+        msg = (
+            f"{name}: NumPy cannot read what {type(values).__module__}.{type(values).__name__} "
+            f"holds ({reason}). Give a dense array in the memory of the CPU."
+        )
+        raise InvalidInputError(msg) from error
+    # NumPy takes the short floats of JAX for records
+    strange = array.dtype.kind == "V" and array.dtype.names is None
+    return array.astype(np.float32) if strange and "float" in array.dtype.name else array
+
+
+def _stack_rows(values: Any, name: str) -> Any:
+    """Return a list of rows as a table, a list of tensors as an array, and others as they are."""
+    first = values[0] if len(values) else None
+    if isinstance(first, str | bytes | np.generic) or (name in _IDS and isinstance(first, tuple)):
+        return values
+    if not hasattr(first, "__len__") and not _is_array(first):
+        return values
+    rows = [to_array(one, name) for one in values]
+    try:
+        return np.array(rows)
+    except ValueError:
+        msg = (
+            f"{name}: the rows of the table have different lengths. Pad them, and mark the cells "
+            "that are in the list with mask=."
+        )
+        raise InvalidInputError(msg) from None
+
+
+def _is_array(values: Any) -> bool:
+    by_type = any(hasattr(type(values), way) for way in ("__array__", "__dlpack__"))
+    return by_type or hasattr(values, "__array_interface__")
+
+
+def _to_numpy(values: Any) -> NDArray[Any]:
+    if hasattr(values, "detach") and hasattr(values, "cpu"):
+        # NumPy has neither the gradients nor the bfloat16 of torch
+        values = values.detach().cpu()
+        values = values.float() if str(values.dtype) == "torch.bfloat16" else values
+    elif not (hasattr(type(values), "__array__") or hasattr(values, "__array_interface__")):
+        values = np.from_dlpack(values)
+    return np.asarray(values)
