@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Never
@@ -22,17 +22,12 @@ if TYPE_CHECKING:
     from recsys_ndcg.input import TextFormat
 
 
-_ONE_TABLE = (
-    "evaluate takes one table of rows (user, item, estimated, true), because scores are per user. "
-    "For y_true and y_score of one list: ndcg_at_k(list(zip(y_score, y_true)), 10). For several "
-    "users: evaluate({'user': ..., 'item': ..., 'estimated': y_score, 'true': y_true})."
-)
-
-
 @hide_more
 def evaluate(  # noqa: PLR0913 - the contract
-    data: Any,
+    data: Any = None,
     *more: Never,
+    labels: Any = None,
+    results: Any = None,
     metrics: Metrics = None,
     k: Cutoffs = "default",
     threshold: float | None = None,
@@ -58,11 +53,13 @@ def evaluate(  # noqa: PLR0913 - the contract
         ``(user, item, estimated, true)``; Surprise predictions; ``{user: [(estimated, true)]}``;
         a dict of columns; the path of a file: CSV or JSON lines, compressed or not, Parquet,
         Feather, or pickled Surprise predictions, which are read without executing them; several
-        files, as a list or a pattern, ``"folder/*.parquet"``; or `RankedLists`. Two
-        tables of labels and recommendations: ``{"labels": ..., "results": ...}``, as in
-        `RankedLists.from_labels`, or of TREC: ``{"qrels": ..., "run": ...}``, as in
-        `RankedLists.from_trec`.
+        files, as a list or a pattern, ``"folder/*.parquet"``; or `RankedLists`. TREC:
+        ``{"qrels": ..., "run": ...}``, as in `RankedLists.from_trec`.
         A Spark DataFrame is measured on its workers: `recsys_ndcg.scale.spark.evaluate`.
+    labels, results : tables, lists per user or arrays, optional
+        In place of `data`, the relevant items and what was recommended, in any form of
+        `RankedLists.from_labels`: rows, or one row, cell or list per user, best first. Results
+        alone are enough for metrics such as coverage.
     metrics : names or metric objects, optional
         ``"ndcg@10"``, ``"precision@5"``, ``"rr"`` …; a name without ``@k`` is computed at each `k`.
         By default ndcg, precision and recall; only ndcg if relevance is not defined.
@@ -143,13 +140,61 @@ def evaluate(  # noqa: PLR0913 - the contract
     (np.float64(0.924), np.float64(0.944))
     """
     if more:  # as scikit-learn's functions are called
-        raise InvalidInputError(_ONE_TABLE)
+        raise_two_tables(data, more[0])
+    data = pair_tables(data, labels, results)
     background = Background.of(train, catalogue, features, base, groups, weights)
     plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention, background=background)
     with limit_threads(n_jobs):
         return evaluate_by_plan(
             data, plan, columns, memory_limit=memory_limit, per_user=per_user, progress=progress
         )
+
+
+def pair_tables(data: Any, labels: Any, results: Any) -> Any:
+    """Return the predictions, or labels and results in one mapping.
+
+    Raises
+    ------
+    InvalidInputError
+        Both are given, or none, or labels without results.
+    """
+    if labels is None and results is None and data is not None:
+        return data
+    fault = ""
+    if data is not None:
+        fault = "Both predictions and labels= or results= are given. Pass one or the other."
+    elif labels is None and results is None:
+        fault = "There is no data. Pass predictions, or labels= and results=."
+    elif results is None:
+        fault = "There are labels, but no results. Pass the recommended lists as results=."
+    InvalidInputError.raise_if(fault)
+    return {"labels": labels, "results": results}
+
+
+def raise_two_tables(first: Any, second: Any) -> Never:
+    """Raise the error of a call with two tables without names, with the call to write."""
+    call = "evaluate(labels=test, results=recommended)"
+    if all(
+        isinstance(one, Mapping) and _has_only(one.values(), Mapping) for one in (first, second)
+    ):
+        call = "evaluate(labels=qrels, results=run)"
+    elif all(
+        getattr(one, "ndim", 0) == 2 and not hasattr(one, "columns") for one in (first, second)
+    ):
+        call = "evaluate(labels=y_true, results=y_score)"
+    elif all(isinstance(one, list) and _has_only(one, list) for one in (first, second)):
+        call = "evaluate(labels=actual, results=predicted)"
+    elif not isinstance(first, Mapping) and not hasattr(first, "columns"):
+        call = "ndcg_at_k(list(zip(y_score, y_true)), 10) for one list"
+    msg = (
+        "evaluate takes one table of predictions, or two by name, whatever their order in other "
+        f"libraries. Write {call}."
+    )
+    raise InvalidInputError(msg)
+
+
+def _has_only(values: Iterable[Any], kind: type) -> bool:
+    return all(isinstance(one, kind) for one in values)
 
 
 def evaluate_by_plan(  # noqa: PLR0913 - with the options of the command line

@@ -16,7 +16,7 @@ import pandas as pd
 from recsys_ndcg.background import Background
 from recsys_ndcg.convention import PRESETS, Convention, format_choice
 from recsys_ndcg.errors import InvalidInputError, is_number, quote
-from recsys_ndcg.evaluation import read_lists
+from recsys_ndcg.evaluation import pair_tables, read_lists
 from recsys_ndcg.lists import Facts, GroupedLists
 from recsys_ndcg.rendering import (
     Code,
@@ -47,9 +47,11 @@ _LEAD = "The metric as each library computes it, and the choices that explain th
 
 
 def reconcile(  # noqa: PLR0913 - the parameters of evaluate
-    data: Any,
+    data: Any = None,
     metrics: Metrics = None,
     *,
+    labels: Any = None,
+    results: Any = None,
     k: Cutoffs = "default",
     threshold: float | None = None,
     convention: Convention | str | None = None,
@@ -66,7 +68,7 @@ def reconcile(  # noqa: PLR0913 - the parameters of evaluate
 
     Parameters
     ----------
-    data, metrics, k, threshold, convention, columns
+    data, labels, results, metrics, k, threshold, convention, columns
         As in `evaluate`; the presets are compared with your convention. If you give no cutoff, a
         preset has its own, and a change of it is called ``k``.
     train, catalogue, features, base, groups, weights
@@ -104,6 +106,7 @@ def reconcile(  # noqa: PLR0913 - the parameters of evaluate
     ranx      0.10        0.00
     lenskit   0.75        0.65  short_list=n +0.6500 (100%)
     """
+    data = pair_tables(data, labels, results)
     known = Background.of(train, catalogue, features, base, groups, weights)
     if isinstance(metrics, Iterator):  # read twice below
         metrics = [*metrics]

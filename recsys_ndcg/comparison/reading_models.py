@@ -31,7 +31,9 @@ from recsys_ndcg.errors import (
 )
 from recsys_ndcg.evaluation import evaluate_in_memory
 from recsys_ndcg.files import Archive
+from recsys_ndcg.input import read_rows
 from recsys_ndcg.lazy import lazy_property
+from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.metrics import Metric
 from recsys_ndcg.progress import iterate_with_progress
 from recsys_ndcg.report import Report, assign_segments
@@ -45,6 +47,7 @@ Output = TypeVar("Output")
 def compare(  # noqa: PLR0913 - the contract
     models: Any,
     *,
+    labels: Any = None,
     metrics: Metrics = None,
     k: Cutoffs = "default",
     threshold: float | None = None,
@@ -77,6 +80,9 @@ def compare(  # noqa: PLR0913 - the contract
         a saved report, the result of `recsys_ndcg.surprise.cross_validate`, a fitted search (one
         model per combination), an experiment (one per algorithm), or a list of reports (seeds).
         A search can also be passed alone, instead of a mapping.
+    labels : table, lists per user or array, optional
+        The relevant items, if the models are recommended lists, as `results` of
+        `recsys_ndcg.evaluate`.
     metrics, k, threshold, convention, columns
         As in `recsys_ndcg.evaluate`, for predictions. For reports, `metrics` chooses some of
         theirs. The first metric orders the models and gives the verdict.
@@ -165,7 +171,7 @@ def compare(  # noqa: PLR0913 - the contract
         warn(f"test={test!r}: {DISPUTED} Choose 't', 'randomisation' or 'bootstrap' for the mean.")
     known = {"train": train, "catalogue": catalogue, "features": features, "base": base}
     known |= {"groups": groups, "weights": weights}
-    evaluation = EvaluationOptions(metrics, k, threshold, convention, columns, known)
+    evaluation = EvaluationOptions(metrics, k, threshold, convention, columns, known, labels)
     named = read_models(models, evaluation, progress=progress)
     if len(named) < 2 and not (named and baseline == CHANCE):  # chance is the second model
         only = f"There is only {next(iter(named))!r}. " if named else "There is none. "
@@ -244,6 +250,7 @@ class EvaluationOptions:
     convention: Convention | str | None
     columns: Mapping[str, str] | None
     known: Mapping[str, Any]
+    labels: Any = None
 
     def __post_init__(self) -> None:
         """Keep the metrics and cutoffs of an iterator, which the first model would exhaust."""
@@ -258,6 +265,27 @@ class EvaluationOptions:
         choices: dict[str, Any] = {"threshold": self.threshold, "convention": self.convention}
         return Plan.of(self.metrics, k=self.k, **choices).with_known(**self.known)
 
+    def add_labels(self, name: str, data: Any) -> Any:
+        """Return predictions, or the labels and these results, if labels are given.
+
+        Raises
+        ------
+        InvalidInputError
+            The labels are given, and the model is made of lists that have labels.
+        """
+        if self.labels is None:
+            return data
+        if isinstance(data, GroupedLists):
+            msg = f"{name!r} has labels of its own. Leave out labels=, or pass the results alone."
+            raise InvalidInputError(msg)
+        return {"labels": self._labels, "results": data}
+
+    @lazy_property
+    def _labels(self) -> Any:
+        """The labels, read once for all models; an array is read together with each model."""
+        is_array = getattr(self.labels, "ndim", 0) == 2 and not hasattr(self.labels, "columns")
+        return self.labels if is_array else read_rows(self.labels, self.columns, table="labels")
+
     def reject_options_without_effect(self, name: str) -> None:
         """Raise if options are given that cannot change the existing report of a model.
 
@@ -267,6 +295,7 @@ class EvaluationOptions:
             A threshold, a convention, or what is known besides the lists is given.
         """
         choices = {"threshold": self.threshold, "convention": self.convention, **self.known}
+        choices |= {"labels": self.labels}
         given = [  # train gives segments, too
             f"{name}=" for name, one in choices.items() if not (one is None or name == "train")
         ]
@@ -397,7 +426,7 @@ def _evaluate_model(name: str, data: Any, options: EvaluationOptions) -> ModelSc
     if is_evaluated(data):
         options.reject_options_without_effect(name)
     else:
-        data = evaluate_in_memory(data, options.plan, options.columns)
+        data = evaluate_in_memory(options.add_labels(name, data), options.plan, options.columns)
     if _is_cross_validation(data):
         return _select_metrics(data.averaged_scores, options)
     return _select_metrics(ModelScores.from_audit(data.audit_data, report=data), options)

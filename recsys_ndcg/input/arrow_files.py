@@ -47,6 +47,10 @@ class ArrowColumns(Mapping[str, Any]):
         """Return whether the cells of a column hold several values each."""
         return str(self._types[name]).startswith(ARROW_LISTS)
 
+    def holds_text(self, name: str) -> bool:
+        """Return whether the cells of a column are text."""
+        return "string" in str(self._types[name])
+
     def __getitem__(self, name: str) -> Any:
         """Read a column as a chunked array of pyarrow."""
         kind = self._types[name]

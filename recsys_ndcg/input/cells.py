@@ -111,6 +111,24 @@ def holds_lists(column: Any) -> bool:
     return _is_list(next((one for one in column if not _is_none(one)), None))
 
 
+def holds_text(column: Any) -> bool:
+    """Return whether the first cell that is not missing is text.
+
+    Examples
+    --------
+    >>> holds_text([None, "a b"]), holds_text(np.array([1, 2]))
+    (True, False)
+    """
+    if isinstance(column, EncodedIds):
+        return bool(len(column.ids)) and isinstance(column.ids[0], str)
+    if hasattr(column, "type") and hasattr(column, "null_count"):
+        return "string" in str(column.type)
+    is_numeric = getattr(_find_dtype(column), "kind", "O") in _NUMBERS
+    if is_numeric or not hasattr(column, "__getitem__"):
+        return False
+    return isinstance(next((one for one in column if not _is_none(one)), None), str)
+
+
 def _find_dtype(column: Any) -> Any:
     return getattr(column, "dtype", None)
 

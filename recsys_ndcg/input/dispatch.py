@@ -28,6 +28,7 @@ from recsys_ndcg.input.plain_text import parse_text
 from recsys_ndcg.input.python_objects import read_objects, read_predictions
 from recsys_ndcg.input.rows import Rows, to_column, to_times
 from recsys_ndcg.input.text_format import TextFormat, get_first_line
+from recsys_ndcg.input.text_lists import split_tables
 from recsys_ndcg.input.text_tables import (
     ColumnChoice,
     JsonObjects,
@@ -79,7 +80,8 @@ def read_file(
     check_not_binary(content)
     if parse := find_kind(content.suffix).parse:
         _check_no_text_options(content.name, options, encoding=options.encoding)
-        return parse(content.name, options.decode(content))
+        parsed: Mapping[str, Any] | JsonObjects = parse(content.name, options.decode(content))
+        return parsed
     text = options.decode(content)
     if options == TextFormat(encoding=options.encoding) and is_json(text):
         return read_json(content.name, text)
@@ -112,9 +114,12 @@ def choose_file_columns(
                 "heading, columns are named by their positions, starting at 1."
             )
             raise InvalidInputError(msg)
+    matches = match_columns(named, columns)
+    if len(named) == 2 and "item" not in matches:  # the second may hold lists
+        matches = {"user": [named[0]], "item": [named[1]]}
     chosen = {
         theirs[0]: ours
-        for ours, theirs in match_columns(named, columns).items()
+        for ours, theirs in matches.items()
         if len(theirs) == 1 and theirs[0] in named
     }
     ids = [name for name, ours in chosen.items() if ours in ("user", "item")]
@@ -307,6 +312,7 @@ def read_pair(
     results: Any,
     columns: Mapping[str, str] | None = None,
     text: TextFormat | None = None,
+    list_separator: str | None = None,
 ) -> tuple[Rows | None, Rows]:
     """Read labels, perhaps None, and results; one tells what an array of the other holds.
 
@@ -316,13 +322,13 @@ def read_pair(
         A table cannot be read, or an array of three columns may be rows or ranked items.
     """
     matrices = to_matrix(labels), to_matrix(results)
-    labelled = None
-    if labels is not None:
+    labelled = labels if isinstance(labels, Rows) else None  # read before
+    if labels is not None and labelled is None:
         labelled = read_matrix(labels, "labels", matrices[1])
         labelled = labelled or read_rows(labels, columns, text, "labels")
     recommended = read_matrix(results, "results", matrices[0], labelled)
     recommended = recommended or read_rows(results, columns, text, "results")
-    return labelled, recommended.drop_fillers()
+    return split_tables(labelled, recommended.drop_fillers(), list_separator)
 
 
 def read_background_rows(data: Any, table: str) -> Rows:

@@ -31,8 +31,8 @@ class FileKind:
         For a binary format: reads a table from a path. Such files are neither compressed nor
         streams.
     parse : callable, optional
-        For a text format: parses a table, or `JsonObjects`, from the file's name and its text. A kind without `read`
-        and `parse` is CSV, or has a reader elsewhere.
+        For a text format: parses a table, or `JsonObjects`, from the file's name and its text. A
+        kind without `read` and `parse` is CSV, or has a reader elsewhere.
     magic : tuple of bytes
         The possible first bytes of a file, if no text begins like this.
     is_read_by_duckdb : bool

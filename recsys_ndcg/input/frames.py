@@ -11,10 +11,10 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import Floats, Ids
+from recsys_ndcg.arrays import Floats, Ids, Positions
 from recsys_ndcg.errors import InvalidInputError, quote, suggest, warn
-from recsys_ndcg.input.cells import ListCells, holds_lists
-from recsys_ndcg.input.ids import convert_polars_text, raise_for_rows
+from recsys_ndcg.input.cells import ListCells, holds_lists, holds_text
+from recsys_ndcg.input.ids import EncodedIds, convert_polars_text, factorize_ids, raise_for_rows
 from recsys_ndcg.input.python_objects import JOIN_ADVICE, score_by_rank
 from recsys_ndcg.input.rows import Rows, to_column, to_floats, to_ids
 from recsys_ndcg.parallel import map_in_threads
@@ -250,6 +250,8 @@ class Table:
         if len(items) > 1 or not all(map(self.holds_lists, items)):
             return
         lists = [name for name in self.names if self.holds_lists(name)]
+        if not lists and len(self.names) == 2 and self._holds_text(self.names[1]):
+            lists = [self.names[1]]
         singular = {name.rstrip("s"): name for name in lists if isinstance(name, str)}
         for ours, names in match_columns(singular, self._given).items():
             self._matches.setdefault(ours, [singular.get(name, name) for name in names])
@@ -267,8 +269,19 @@ class Table:
             return str(self._lazy.collect_schema()[name]).startswith(("List", "Array"))
         if hasattr(self._data, "holds_lists"):  # a file whose columns are read on access
             return bool(self._data.holds_lists(name))
+        return holds_lists(self._get_native(name))
+
+    def _holds_text(self, name: Any) -> bool:
+        """Return whether the cells of a column are text, which may be that of several ids."""
+        if self._lazy is not None:
+            return str(self._lazy.collect_schema()[name]) in ("String", "Categorical", "Enum")
+        if hasattr(self._data, "holds_text"):
+            return bool(self._data.holds_text(name))
+        return holds_text(self._get_native(name))
+
+    def _get_native(self, name: Any) -> Any:
         values = self._data[name]
-        return holds_lists(values.to_native() if hasattr(values, "to_native") else values)
+        return values.to_native() if hasattr(values, "to_native") else values
 
     @staticmethod
     def select_columns(table: str, columns: Mapping[str, str] | None) -> Mapping[str, str] | None:
@@ -355,8 +368,9 @@ class Table:
         if table == "labels" and "true" not in columns:  # every row counts as 1
             columns["true"] = np.ones(len(item))
         is_ordered = table == "results" and "estimated" not in columns and "rank" not in columns
-        if is_ordered and cells is not None:
-            columns["estimated"] = score_by_rank(cells.lengths)
+        if is_ordered:
+            lengths = self._count_items(user) if cells is None else cells.lengths
+            columns["estimated"] = score_by_rank(lengths)
         has_ranks = "rank" in columns
         if has_ranks:
             self._check_ranks(columns["rank"])
@@ -414,18 +428,28 @@ class Table:
         if "rank" in self:
             return ("rank",)
         if not self.has_candidate("estimated"):
-            if self._has_item_lists():
+            if "item" in self and self._may_hold_lists(self._matches["item"][0]):
                 return ()
-            msg = (
-                "The results have no column 'rank' or 'estimated'; they have "
-                f"{format_columns(self.names)}. Use {self.suggest_mapping('estimated')}, or "
-                "rank instead."
-            )
-            raise InvalidInputError(msg)
+            self._raise_no_score()
         return ("estimated",)
 
-    def _has_item_lists(self) -> bool:
-        return "item" in self and self.holds_lists(self._matches["item"][0])
+    def _raise_no_score(self) -> NoReturn:
+        msg = (
+            "The results have no column 'rank' or 'estimated'; they have "
+            f"{format_columns(self.names)}. Use {self.suggest_mapping('estimated')}, or "
+            "rank instead."
+        )
+        raise InvalidInputError(msg)
+
+    def _count_items(self, user: Ids | EncodedIds) -> Positions:
+        """Return that each user has one item, or a list of them in text; raise if users repeat."""
+        codes = factorize_ids(user, "user")[1]
+        if np.bincount(codes).max(initial=0) > 1:
+            self._raise_no_score()
+        return np.ones(len(codes), dtype=np.int64)
+
+    def _may_hold_lists(self, name: Any) -> bool:
+        return self.holds_lists(name) or self._holds_text(name)
 
     def _read_parallel(self, column: str, cells: ListCells) -> Floats:
         """Return the numbers in cells that are parallel to the lists of items."""
@@ -534,8 +558,7 @@ class Table:
         name = self._use_column(column)
         if self._lazy is not None:
             self._data, self._lazy = self._lazy.collect(), None
-        values = self._data[name]
-        return (values.to_native() if hasattr(values, "to_native") else values), name
+        return self._get_native(name), name
 
     def _find_name(self, column: str) -> Any:
         """Return the table's name for our column."""

@@ -85,7 +85,7 @@ def read_objects(data: Mapping[Any, Any] | Iterable[Any], table: str = "predicti
     if isinstance(data, Mapping):
         return _read_lists(data, table)
     rows, form = data if isinstance(data, list) else list(data), _FORMS[table]
-    if table != "predictions" and _are_lists_of_ids(rows):
+    if table != "predictions" and isinstance(data, list) and _are_lists_of_ids(rows):
         _warn_of_lists_like_rows(rows, form)
         return _read_lists(dict(enumerate(rows)), table)
     if rows and table == "predictions" and _is_prediction(rows[0]):

@@ -115,9 +115,11 @@ class JsonLines(Mapping[str, Any]):
         """Return a column."""
         if name not in self._names:
             raise KeyError(name)
+        known = (row.get(name) for _, row in self._rows)
+        is_list = isinstance(next((one for one in known if one is not None), None), list)
         for number, row in self._rows:
             value = row.get(name)
-            if isinstance(value, dict):
+            if isinstance(value, dict) or (isinstance(value, list) and not is_list):
                 _raise_at(self._name, number, f"{name} is {quote(value)}; write a number, or text.")
         return [row.get(name) for _, row in self._rows]
 

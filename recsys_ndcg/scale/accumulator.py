@@ -13,8 +13,9 @@ from recsys_ndcg.arrays import Flags
 from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention, format_choice
 from recsys_ndcg.errors import InvalidInputError, check_choice, check_flag, format_count, quote
+from recsys_ndcg.input import to_array
 from recsys_ndcg.lists import GroupedLists, group_rows, hash_ids
-from recsys_ndcg.scale.batches import read_batch, to_array
+from recsys_ndcg.scale.batches import read_batch
 from recsys_ndcg.scale.engines import PartialReport, check_users_have_rows
 from recsys_ndcg.scoring import Audit, Cutoffs, Metrics, Plan
 

@@ -76,7 +76,7 @@ def test_numbers_of_every_type_are_read_and_nulls_are_unlabelled(path: Path, tru
 
 
 BAD = [
-    ({"true": [[1.0]] * 4}, "p.parquet: the column 'true' holds list<.*> *; it must"),
+    ({"true": [[1.0]] * 4}, r"true: \[1.0\], which is not a number"),
     ({"item": [{"a": 1}] * 4}, "p.parquet: the column 'item' holds struct<"),
     ({"item": pa.array(["x", None, "x", "y"]).dictionary_encode()}, "item: a missing id in row"),
     ({"true": ["1", "2", "3", "4"]}, "true: text such as '1' in row 0"),
