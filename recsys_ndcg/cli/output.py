@@ -127,7 +127,8 @@ class OutputOptions:
 
     def show_report(self, report: Report, to: Console = out) -> None:
         """Print a report."""
-        values = self._with_signatures(report.summary.rename_axis("metric"), report)
+        summary = self._with_signatures(report.summary.rename_axis("metric"), report)
+        values = {"summary": _list_rows(summary)} if self.form == "json" else summary
         self.show(report.document(), values, to=to)
 
     def show_comparison(self, found: Comparison, kinds: Sequence[str] = ("leaderboard",)) -> None:
@@ -169,14 +170,20 @@ def _format_data(form: str, values: Values) -> str:
         A table, or, for JSON, a dict of plain values.
     """
     if isinstance(values, dict):
-        return json.dumps(values, indent=2) + "\n"
+        return json.dumps(values, indent=2, default=str) + "\n"
     if form == "csv":
         from recsys_ndcg.input import TextFormat
 
         escape = TextFormat.escape_formula
         return values.map(escape).rename(columns=escape).to_csv(index=False, lineterminator="\n")
-    plain: Any = values.astype(object).where(values.notna(), None)
-    return json.dumps(plain.to_dict("records"), indent=2, default=str) + "\n"
+    return json.dumps(_list_rows(values), indent=2, default=str) + "\n"
+
+
+def _list_rows(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return an object for each row of a table, with None for a missing value."""
+    plain: Any = table.astype(object).where(table.notna(), None)
+    rows: list[dict[str, Any]] = plain.to_dict("records")
+    return rows
 
 
 def build_table_document(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -11,12 +13,13 @@ import pandas as pd
 
 from recsys_ndcg.arrays import Ids, Positions
 from recsys_ndcg.errors import InvalidInputError, quote
-from recsys_ndcg.input.ids import EncodedIds, import_pyarrow
+from recsys_ndcg.input.ids import EncodedIds, format_id, import_pyarrow
 
 #: The beginnings of the names of Arrow's types of lists.
 ARROW_LISTS = ("list", "large_list", "fixed_size_list")
 _POLARS_LISTS = ("List", "Array")
 _NUMBERS = "iufbcmM"
+_NUMBERED = re.compile(r"(.*?)([0-9]+)")
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,8 @@ class ListCells:
         >>> cells.lengths.tolist(), cells.entries
         ([2, 0, 1], ['a', 'b', 'c'])
         """
+        if isinstance(column, cls):
+            return column
         column = _to_arrow(column)
         if not holds_lists(column):
             return None
@@ -80,6 +85,23 @@ class ListCells:
         return cls(lengths, list(chain.from_iterable(present)))
 
     @classmethod
+    def from_ranks(cls, columns: Sequence[Ids]) -> ListCells:
+        """Return the lists of a table with a column for each rank; a missing id is left out.
+
+        Examples
+        --------
+        >>> columns = [np.array(["a", "b"], dtype=object), np.array(["c", None], dtype=object)]
+        >>> ListCells.from_ranks(columns).entries.tolist()
+        ['a', 'c', 'b']
+        """
+        table = np.column_stack(columns)
+        is_there = ~np.asarray(pd.isna(table))
+        entries = table[is_there]
+        if entries.dtype == object and len({isinstance(one, str) for one in entries.tolist()}) > 1:
+            entries = np.array([*map(format_id, entries.tolist())], dtype=object)
+        return cls(is_there.sum(axis=1), entries)
+
+    @classmethod
     def _of_arrow(cls, column: Any) -> ListCells:
         pa = import_pyarrow()
         lengths = pa.compute.list_value_length(column).fill_null(0)
@@ -93,6 +115,27 @@ class ListCells:
         return np.repeat(column, self.lengths)
 
 
+def find_ranks(names: Sequence[Any]) -> list[Any]:
+    """Return the names of columns that are ranks: a word, or none, and the numbers in order.
+
+    Examples
+    --------
+    >>> find_ranks(["user", "id3_1", "id3_2"]), find_ranks([0, 1, 2]), find_ranks(["x1", "x3"])
+    (['id3_1', 'id3_2'], [0, 1, 2], [])
+    """
+    numbered: dict[str, list[tuple[int, Any]]] = {}
+    for name in names:
+        found = _NUMBERED.fullmatch(str(name))
+        if found and isinstance(name, str | int):
+            numbered.setdefault(found[1], []).append((int(found[2]), name))
+    stems = [ranks for ranks in numbered.values() if len(ranks) > 1]
+    if len(stems) != 1:
+        return []
+    numbers = [number for number, _ in stems[0]]
+    is_ordered = numbers[0] in (0, 1) and numbers == [*range(numbers[0], numbers[0] + len(numbers))]
+    return [name for _, name in stems[0]] if is_ordered else []
+
+
 def holds_lists(column: Any) -> bool:
     """Return whether the first cell that is not missing holds several values.
 
@@ -101,6 +144,8 @@ def holds_lists(column: Any) -> bool:
     >>> holds_lists([None, ["a"]]), holds_lists(["a", "b"]), holds_lists(np.array([1, 2]))
     (True, False, False)
     """
+    if isinstance(column, ListCells):
+        return True
     if hasattr(column, "type") and hasattr(column, "null_count"):
         return str(column.type).startswith(ARROW_LISTS)
     is_numeric = getattr(_find_dtype(column), "kind", "O") in _NUMBERS

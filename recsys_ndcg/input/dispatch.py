@@ -12,7 +12,7 @@ import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.files import Content, FileSource, is_file_source
-from recsys_ndcg.input.cells import holds_lists
+from recsys_ndcg.input.cells import find_ranks, holds_lists
 from recsys_ndcg.input.file_kinds import KINDS, FileKind, find_kind
 from recsys_ndcg.input.frames import (
     RATING_COLUMNS,
@@ -123,8 +123,9 @@ def choose_file_columns(
         if len(theirs) == 1 and theirs[0] in named
     }
     ids = [name for name, ours in chosen.items() if ours in ("user", "item")]
+    ranks = [] if "item" in matches else find_ranks(named)
     numbers = {name: ours in ("true", "weight") for name, ours in chosen.items() if name not in ids}
-    return ColumnChoice(named, ids, numbers)
+    return ColumnChoice(named, [*ids, *ranks], numbers, ranks)
 
 
 def _check_no_text_options(name: str, text_format: TextFormat, **allowed: Any) -> None:

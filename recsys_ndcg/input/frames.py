@@ -13,7 +13,7 @@ import pandas as pd
 
 from recsys_ndcg.arrays import Floats, Ids, Positions
 from recsys_ndcg.errors import InvalidInputError, quote, suggest, warn
-from recsys_ndcg.input.cells import ListCells, holds_lists, holds_text
+from recsys_ndcg.input.cells import ListCells, find_ranks, holds_lists, holds_text
 from recsys_ndcg.input.ids import EncodedIds, convert_polars_text, factorize_ids, raise_for_rows
 from recsys_ndcg.input.python_objects import JOIN_ADVICE, score_by_rank
 from recsys_ndcg.input.rows import Rows, to_column, to_floats, to_ids
@@ -192,6 +192,9 @@ def _normalise(name: str) -> str:
 #: The columns with readers of their own; further ones are read as numbers, and belong to labels.
 _CORE_COLUMNS = ("user", "item", "estimated", "true", "rank")
 
+#: In place of a column's name: all columns of ranks, and the number of the row.
+_RANKS, _ROW = "the columns of ranks", "the row"
+
 _SCORES_ADVICE = (
     "if these are scores (higher is better), pass them as 'estimated' instead of 'rank', such as "
     "columns={'estimated': 'rank'}"
@@ -238,6 +241,13 @@ class Table:
         self._has_bare_index = getattr(index, "names", 0) == [None] and not hasattr(index, "step")
         self._data, self._lazy, self.names = _open_table(_include_index(data, self._given))
         self._matches = match_columns(self.names, self._given)
+        self._ranks = [] if "item" in self._matches else find_ranks(self.names)
+        if self._ranks:  # one column per rank: together they are the users' lists
+            self._matches["item"] = [_RANKS]
+            is_all = len(self._ranks) == len(self.names)
+            if is_all and "user" not in self._matches:
+                self._matches["user"] = [_ROW]
+                self._index = getattr(data, "index", None)
         self._match_lists()
 
     def _match_lists(self) -> None:
@@ -246,7 +256,7 @@ class Table:
         A list column without a known name is the one of the items if it is alone. Names may be
         plurals. Of two columns the other one has the users.
         """
-        items = [name for name in self._matches.get("item", []) if name in self.names]
+        items = [one for one in self._matches.get("item", []) if one in (_RANKS, *self.names)]
         if len(items) > 1 or not all(map(self.holds_lists, items)):
             return
         lists = [name for name in self.names if self.holds_lists(name)]
@@ -265,6 +275,8 @@ class Table:
 
     def holds_lists(self, name: Any) -> bool:
         """Return whether the cells of a column hold several values each."""
+        if name is _RANKS:
+            return True
         if self._lazy is not None:
             return str(self._lazy.collect_schema()[name]).startswith(("List", "Array"))
         if hasattr(self._data, "holds_lists"):  # a file whose columns are read on access
@@ -280,6 +292,11 @@ class Table:
         return holds_text(self._get_native(name))
 
     def _get_native(self, name: Any) -> Any:
+        if name is _RANKS:
+            return ListCells.from_ranks([to_column(self._data[one], one) for one in self._ranks])
+        if name is _ROW:
+            first = self._data[self._ranks[0]]
+            return np.arange(len(first)) if self._index is None else self._index
         values = self._data[name]
         return values.to_native() if hasattr(values, "to_native") else values
 
@@ -336,7 +353,7 @@ class Table:
     def __contains__(self, column: str) -> bool:
         """Return whether the table has exactly one column for ours."""
         matches = self._matches.get(column, [])
-        return len(matches) == 1 and matches[0] in self.names
+        return len(matches) == 1 and (matches[0] in self.names or matches[0] in (_RANKS, _ROW))
 
     def read_rows(self, table: str = "predictions") -> Rows:
         """Read the columns of predictions, labels or results.
@@ -390,6 +407,7 @@ class Table:
         """
         further = [name for name in self.COLUMN_NAMES if name not in _CORE_COLUMNS and name in self]
         if table == "predictions":
+            self._matches = {ours: one for ours, one in self._matches.items() if one != [_RANKS]}
             return (*self._check_columns("user", "item", "estimated", "true"), *further)
         ids = self._check_columns("user", "item")
         if table == "results":
@@ -550,7 +568,8 @@ class Table:
     def collect(self, *columns: str) -> None:
         """Compute these columns of a lazy table, if it has them, and no others."""
         if self._lazy is not None:
-            names = [self._matches[ours][0] for ours in columns if ours in self]
+            found = [self._matches[ours][0] for ours in columns if ours in self]
+            names = [name for name in found if name in self.names] + self._ranks
             self._data, self._lazy = self._lazy.select(dict.fromkeys(names)).collect(), None
 
     def _get_column(self, column: str) -> tuple[Any, Any]:
@@ -629,6 +648,7 @@ class Table:
             The message has the argument that makes the mapping explicit.
         """
         used = {ours: theirs for theirs, ours in self._used.items() if ours not in self._given}
+        used = {ours: theirs for ours, theirs in used.items() if theirs in self.names}
         names = {ours: used[ours] for ours in self.COLUMN_NAMES if used.get(ours, ours) != ours}
         if names:
             pairs = ", ".join(f"{theirs} as {ours}" for ours, theirs in names.items())

@@ -81,7 +81,7 @@ def parse_plain(
     header = _parse_header(line, separator, has_header=text_format.heading)
     if header is None or is_mostly_empty(text, separator):
         return None
-    names, ids, numbers = choose(header)
+    names, ids, numbers, _ = choose(header)
     if not ids:
         return None
     import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - an extra

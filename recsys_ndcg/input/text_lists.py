@@ -71,10 +71,10 @@ def _find_separator(name: str, cells: list[str], others: list[str]) -> str:
     whole, parts = shares[separator]
     if parts > _MUCH * whole:
         example = next(cell for cell in cells if separator in cell)
+        items = quote(split_cell(example, separator))
         warn(
-            f"{name}: cells such as {quote(example)} are read as several ids, separated by "
-            f"{quote(separator)}, because the other table has these. To silence this, pass "
-            f"list_separator={separator!r}."
+            f"{name}: {quote(example)} is read as the items {items}, which the other table has. To "
+            f"silence this, pass list_separator={separator!r}."
         )
         return separator
     if whole > _MUCH * parts:

@@ -226,11 +226,14 @@ class ColumnChoice(NamedTuple):
         The columns of ids.
     numbers : dict
         The columns of numbers, and whether a field may be empty.
+    optional : sequence of str
+        The columns of ids in which a field may be empty.
     """
 
     names: list[str]
     ids: list[str]
     numbers: dict[str, bool]
+    optional: Sequence[str] = ()
 
 
 #: Chooses the columns to read, given the names of all.
@@ -246,10 +249,10 @@ def parse_carefully(name: str, text: str, text_format: TextFormat, choose: Choos
         The text cannot be parsed; the message has the line.
     """
     table = TextTable(name, text, text_format)
-    names, ids, numbers = choose(list(table.frame.columns))
+    names, ids, numbers, optional = choose(list(table.frame.columns))
     table.frame = table.frame.set_axis(names, axis=1)
     for column in ids:
-        table.parse_ids(column)
+        table.parse_ids(column, may_be_empty=column in optional)
     for column, may_be_empty in numbers.items():
         table.parse_numbers(column, may_be_empty=may_be_empty)
     return table.frame
@@ -286,14 +289,19 @@ class TextTable:
             self.frame = self.frame[~(self.frame == "").all(axis=1)]
         self._check_row_lengths(text, separator)
 
-    def parse_ids(self, name: str) -> None:
+    def parse_ids(self, name: str, *, may_be_empty: bool = False) -> None:
         """Parse a column of ids, as integers if all are written as plain integers."""
         codes, index = pd.factorize(self.frame[name])
         distinct = index.tolist()
         is_blank = np.array([not text.strip() for text in distinct], dtype=bool)
-        self._check_cells(name, pd.Series(is_blank[codes]), "is missing")
-        integers = parse_integers(distinct)
-        if integers is not None:
+        if not may_be_empty:
+            self._check_cells(name, pd.Series(is_blank[codes]), "is missing")
+        integers = parse_integers([text for text in distinct if text.strip()])
+        ids = np.full(len(distinct), None, dtype=object)
+        ids[~is_blank] = index[~is_blank] if integers is None else integers
+        if is_blank.any():
+            self.frame = self.frame.assign(**{name: ids[codes]})
+        elif integers is not None:
             self.frame = self.frame.assign(**{name: integers[codes]})
 
     def parse_numbers(self, name: str, *, may_be_empty: bool = False) -> None:
