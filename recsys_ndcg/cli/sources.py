@@ -52,7 +52,8 @@ class FormatOptions:
         """Return the keywords of `evaluate` for the columns and the text format."""
         from recsys_ndcg.input import TextFormat
 
-        text = TextFormat(self.sep, self.decimal, self.encoding, not self.no_heading)
+        heading = False if self.no_heading else None
+        text = TextFormat(self.sep, self.decimal, self.encoding, heading)
         return {"columns": parse_pairs(self.columns, "--columns"), "text": text}
 
 

@@ -1,4 +1,5 @@
 from recsys_ndcg.input.dispatch import choose_rating_columns as choose_rating_columns
+from recsys_ndcg.input.dispatch import complete_format as complete_format
 from recsys_ndcg.input.dispatch import is_rating_header as is_rating_header
 from recsys_ndcg.input.dispatch import read_background_rows as read_background_rows
 from recsys_ndcg.input.dispatch import read_file as read_file

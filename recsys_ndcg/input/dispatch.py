@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.errors import InvalidInputError, warn
 from recsys_ndcg.files import Content, FileSource, is_file_source
 from recsys_ndcg.input.cells import find_ranks, holds_lists
 from recsys_ndcg.input.file_kinds import KINDS, FileKind, find_kind
@@ -27,7 +27,7 @@ from recsys_ndcg.input.pickles import is_pickle, read_pickle
 from recsys_ndcg.input.plain_text import parse_text
 from recsys_ndcg.input.python_objects import read_objects, read_predictions
 from recsys_ndcg.input.rows import Rows, to_column, to_times
-from recsys_ndcg.input.text_format import TextFormat, get_first_line
+from recsys_ndcg.input.text_format import MAX_COLUMNS, TextFormat, get_first_line
 from recsys_ndcg.input.text_lists import split_tables
 from recsys_ndcg.input.text_tables import (
     ColumnChoice,
@@ -85,9 +85,37 @@ def read_file(
     text = options.decode(content)
     if options == TextFormat(encoding=options.encoding) and is_json(text):
         return read_json(content.name, text)
+    options, given = complete_format(text, options, columns), options
+    found = options.split_first_line(text)
+    if given.heading is None and not options.heading and not columns and len(found) <= MAX_COLUMNS:
+        msg = (
+            f"{content.name} has no heading, so its columns are taken as "
+            f"{', '.join(order[: len(found)])}, in this order. To silence this, pass "
+            "text=TextFormat(heading=False)."
+        )
+        warn(msg)
     return parse_text(
         content, text, options, lambda names: choose_file_columns(names, options, columns, order)
     )
+
+
+def complete_format(
+    text: str, given: TextFormat, columns: Mapping[str, Any] | None = None
+) -> TextFormat:
+    """Return the format of a text with its separator, and whether it has a heading.
+
+    The first line is none if a field is a number, and none is named in `columns` or has a known
+    name.
+    """
+    separator = (
+        "::" if given.separator is None and "::" in get_first_line(text) else given.separator
+    )
+    found = replace(given, separator=separator)
+    fields = [one.strip() for one in found.split_first_line(text)]
+    is_named = bool(match_columns(fields)) or not {*(columns or {}).values()}.isdisjoint(fields)
+    has_number = not np.isnan([*map(parse_number, fields)]).all()
+    heading = given.heading if given.heading is not None else is_named or not has_number
+    return replace(found, heading=heading)
 
 
 def choose_file_columns(
@@ -194,7 +222,7 @@ def read_ratings(
     named: dict[str, str] = {}
 
     def choose(names: Sequence[str]) -> ColumnChoice:
-        found = choose_rating_columns(names, columns, needed, has_header=text_format.heading)
+        found = choose_rating_columns(names, columns, needed, has_header=bool(text_format.heading))
         named.update(found if text_format.heading else {})
         ours_of = {theirs: ours for ours, theirs in found.items()}
         ids = [one for one in RATING_COLUMNS if one in found and one != "rating"]
@@ -382,7 +410,7 @@ def _open_data(
     data = _load_pickle(data, columns, text_format)
     if is_file_source(data):
         columns = Table.check_columns(columns)
-        if text_format and not text_format.heading:  # positions, which may be integers
+        if text_format and text_format.heading is False:  # positions, which may be integers
             columns = {ours: str(position) for ours, position in columns.items()}
         data = read_file(data, columns, text_format, order)
         if not isinstance(data, JsonObjects):

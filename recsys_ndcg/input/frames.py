@@ -407,7 +407,8 @@ class Table:
         """
         further = [name for name in self.COLUMN_NAMES if name not in _CORE_COLUMNS and name in self]
         if table == "predictions":
-            self._matches = {ours: one for ours, one in self._matches.items() if one != [_RANKS]}
+            made = [_RANKS], [_ROW]
+            self._matches = {ours: one for ours, one in self._matches.items() if one not in made}
             return (*self._check_columns("user", "item", "estimated", "true"), *further)
         ids = self._check_columns("user", "item")
         if table == "results":

@@ -82,9 +82,9 @@ def read_matrix(
             return None
         if width == 3 and table == "results" and kind in "iu":
             _check_numbered(len(matrix), labels)
-    return (
-        read_all_items(matrix, table) if kind == "f" else read_ranked_items(matrix, scores, table)
-    )
+    if kind == "f" and scores is None:
+        return read_all_items(matrix, table)
+    return read_ranked_items(matrix, scores, table)
 
 
 def _check_numbered(n_users: int, labels: Rows | None) -> None:

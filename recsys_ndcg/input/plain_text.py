@@ -78,7 +78,7 @@ def parse_plain(
     if separator == "::":
         text, separator = text.replace("::", "\t"), "\t"
     line = get_first_line(text)
-    header = _parse_header(line, separator, has_header=text_format.heading)
+    header = _parse_header(line, separator, has_header=bool(text_format.heading))
     if header is None or is_mostly_empty(text, separator):
         return None
     names, ids, numbers, _ = choose(header)

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from recsys_ndcg.errors import InvalidInputError, quote
+from recsys_ndcg.errors import InvalidInputError, quote, warn
 from recsys_ndcg.files import Content
 
 #: More columns than any table of predictions has: parsing them takes minutes.
@@ -24,6 +24,7 @@ _NOT_TEXT_ADVICE = (
     "If it is text, save it as CSV in UTF-8. If it is of another kind, rename it: Parquet is "
     "recognised by the ending .parquet, Arrow by .feather, pickled predictions by .pickle."
 )
+_CONTROL = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f]")  # also of Latin-1
 _SAMPLE_BYTES = 1 << 12
 _SEPARATORS = ("\t", ",", ";", "|")
 _BYTE_ORDER_MARK = "\ufeff"
@@ -45,10 +46,12 @@ class TextFormat:
     decimal : {'.', ','}
         The decimal separator of numbers.
     encoding : str, optional
-        By default UTF-8, or UTF-16 if the file has its byte order mark.
-    heading : bool
+        By default UTF-8, or UTF-16 if the file has its byte order mark; Latin-1, with a warning,
+        if text is not UTF-8.
+    heading : bool, optional
         Whether the first line names the columns. Without it they are user, item, estimated and
         true, in this order, or ``columns={"user": "1", "item": "2", ...}`` gives their positions.
+        By default it does, unless a field is a number and none has a known name.
 
     Raises
     ------
@@ -67,7 +70,7 @@ class TextFormat:
     separator: str | None = None
     decimal: str = "."
     encoding: str | None = None
-    heading: bool = True
+    heading: bool | None = None
 
     def __post_init__(self) -> None:
         """Validate the options, and translate words for separators."""
@@ -111,6 +114,13 @@ class TextFormat:
         try:
             text = content.data.decode(encoding).removeprefix(_BYTE_ORDER_MARK)
         except UnicodeError as error:
+            if not (self.encoding or has_mark or _find_reason(content.data)):
+                msg = (
+                    f"{content.name}: not text in UTF-8, so it is read as Latin-1, an older "
+                    "encoding. To silence this, pass text=TextFormat(encoding='latin-1')."
+                )
+                warn(msg)
+                return content.data.decode("latin-1")
             place = f" (at byte {error.start})" if isinstance(error, UnicodeDecodeError) else ""
             default = ("" if self.encoding else _ENCODING_ADVICE) + _NOT_TEXT_ADVICE
             msg = (
@@ -198,6 +208,11 @@ def _explain_bytes(data: bytes) -> str:
         return f"It starts like a {compression} file: let its name end in {compression}{sheet}."
     advice = f"text=TextFormat(encoding={utf16!r}) of RankedLists.from_file."
     return f"It looks like UTF-16: {advice}" if utf16 else ""
+
+
+def _find_reason(data: bytes) -> str:
+    """Return why bytes are no text in any encoding of single bytes; "" if they may be."""
+    return _explain_bytes(data) or ("control characters" if _CONTROL.search(data) else "")
 
 
 def _detect_utf16(data: bytes) -> str:

@@ -279,12 +279,12 @@ class TextTable:
 
     def __init__(self, name: str, text: str, text_format: TextFormat) -> None:
         self._name, self._decimal = name, text_format.decimal
-        self._first_line = 1 + text_format.heading
+        self._first_line = 1 + bool(text_format.heading)
         separator = text_format.find_separator(text)
         if separator == "::":
             separator, text = "\t", text.replace("::", "\t")
         _check_size(name, text, separator)
-        self.frame = self._parse(text, separator, has_header=text_format.heading)
+        self.frame = self._parse(text, separator, has_header=bool(text_format.heading))
         if (self.frame.iloc[:, 0] == "").any():  # the index keeps the number of the line
             self.frame = self.frame[~(self.frame == "").all(axis=1)]
         self._check_row_lengths(text, separator)

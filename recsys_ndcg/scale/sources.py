@@ -11,7 +11,7 @@ from typing import Any
 
 from recsys_ndcg.errors import InvalidInputError, is_encodable, quote
 from recsys_ndcg.files import COMPRESSIONS, Content, open_file
-from recsys_ndcg.input import FileKind, Table, TextFormat
+from recsys_ndcg.input import FileKind, Table, TextFormat, complete_format
 from recsys_ndcg.scale.database import FILE_COLUMN, Database, quote_name, quote_path, quote_text
 from recsys_ndcg.scale.engines import IDS, check_distinct_columns, find_files, is_files, map_columns
 
@@ -222,6 +222,7 @@ def _open_text(
     if (how.encoding or "utf-8").lower().replace("_", "-") not in ("utf-8", "utf8"):
         msg = f"{paths[0]}: with a memory limit, text must be UTF-8. Convert it."
         raise InvalidInputError(msg)
+    how = complete_format(how.decode(_read_head(paths[0])), how, columns)
     how = replace(how, separator=how.find_separator(how.decode(_read_head(paths[0]))))
     titles = _read_titles(paths, columns, how)
     names = map_columns(titles, columns, table)

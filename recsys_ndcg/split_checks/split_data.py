@@ -244,7 +244,7 @@ def _read_sorted(
     if text is None:
         found = match_rating_columns(names, columns, needed)
     else:
-        found = choose_rating_columns(names, columns, needed, has_header=text.heading)
+        found = choose_rating_columns(names, columns, needed, has_header=bool(text.heading))
     ours_of = {"rating": "true"}
     mapped = {ours_of.get(ours, ours): theirs for ours, theirs in found.items()}
     differing = {} if is_headless else {a: b for a, b in found.items() if a != b}

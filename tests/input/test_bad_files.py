@@ -50,8 +50,7 @@ def test_a_file_without_predictions_is_rejected(tmp_path: Path, text: str, match
 
 
 PROPOSED: list[tuple[str | bytes, str, Any]] = [
-    ((HEADING + GOOD).encode("latin-1") + b"\xfc,x,1,3\n", "encoding", "latin-1"),
-    ("user;item;estimated;true\na;x;1,5;2\na;y;2,5;3\n", "decimal", ","), (GOOD, "heading", False),
+    ("user;item;estimated;true\na;x;1,5;2\na;y;2,5;3\n", "decimal", ","),
 ]  # fmt: skip
 
 
@@ -63,6 +62,24 @@ def test_the_proposed_text_format_works(tmp_path: Path, text: Any, option: str, 
         rn.evaluate(path)
     lists = rn.RankedLists.from_file(path, text=rn.TextFormat(**{option: value}))
     assert rn.evaluate(lists).mean.notna().all()
+
+
+GUESSED: list[tuple[str | bytes, str, Any]] = [
+    ((HEADING + GOOD).encode("latin-1") + b"\xfc,x,1,3\n", "encoding", "latin-1"),
+    (GOOD, "heading", False),
+]
+
+
+@pytest.mark.parametrize(("text", "option", "value"), GUESSED)
+def test_a_format_that_is_guessed_is_said(
+    tmp_path: Path, text: Any, option: str, value: Any
+) -> None:
+    """And the option that the warning names gives the same report, without it."""
+    path = write(tmp_path, text)
+    with pytest.warns(rn.DataWarning, match=re.escape(f"text=TextFormat({option}={value!r})")):
+        guessed = rn.evaluate(path)
+    lists = rn.RankedLists.from_file(path, text=rn.TextFormat(**{option: value}))
+    assert rn.evaluate(lists).per_user.equals(guessed.per_user)
 
 
 @pytest.mark.parametrize("end_of_line", [",\n", "\t\r", "|\r\n", ","])

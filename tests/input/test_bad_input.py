@@ -67,7 +67,7 @@ DATA: list[tuple[Any, str]] = [
     ({"a": [1, (2, 3)]}, "'a' has the entry .2, 3., and the first one is 1; use only pairs"),
     ([[3, 1, 2, 0, 2], [0, 1, 2, 3, 4]], r"Row 0 .*\(user, item, estimated, true\)"),
     ({"a": 3}, r"'a'.*\(estimated, true\)"),
-    (None, "Cannot read data of type NoneType"),
+    (None, "There is no data. Pass predictions, or labels= and results="),
     (FRAME["user"], "no columns 'estimated' and 'true'; it has index, user"),
     (PAIR | {"estimated": [1.0]}, "lengths.*: 1"),
     (PAIR | {"estimated": np.ones((2, 1))}, "estimated.*dimension"),

@@ -318,11 +318,6 @@ def test_an_encoding_with_four_bytes_per_letter_is_read(tmp_path: Path) -> None:
 
 PROPOSALS: list[tuple[bytes, dict[str, Any], str]] = [
     (
-        CSV.replace(b",", b"::"),
-        {},
-        "If '::' separates fields, pass text=TextFormat\\(separator='::'",
-    ),
-    (
         CSV.replace(b",", b" "),
         {},
         "If 'space' separates fields, pass text=TextFormat\\(separator='space'",
