@@ -14,7 +14,7 @@ from recsys_ndcg.files import check_path, write_file
 from recsys_ndcg.lists import GroupedLists, RankedLists
 from recsys_ndcg.parallel import limit_threads
 from recsys_ndcg.report import Report
-from recsys_ndcg.scale import find_engine, find_files, is_files, is_pair
+from recsys_ndcg.scale import find_engine, find_files, is_files, is_pair, list_tables
 from recsys_ndcg.scoring import Cutoffs, Metrics, Plan
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ def evaluate(  # noqa: PLR0913 - the contract
     *more: Never,
     labels: Any = None,
     results: Any = None,
+    list_separator: str | None = None,
     metrics: Metrics = None,
     k: Cutoffs = "default",
     threshold: float | None = None,
@@ -60,6 +61,9 @@ def evaluate(  # noqa: PLR0913 - the contract
         In place of `data`, the relevant items and what was recommended, in any form of
         `RankedLists.from_labels`: rows, or one row, cell or list per user, best first. Results
         alone are enough for metrics such as coverage.
+    list_separator : str, optional
+        What separates the ids in a cell of text that has several; "" if each cell is one id. By
+        default it is decided by what matches the other table.
     metrics : names or metric objects, optional
         ``"ndcg@10"``, ``"precision@5"``, ``"rr"`` …; a name without ``@k`` is computed at each `k`.
         By default ndcg, precision and recall; only ndcg if relevance is not defined.
@@ -141,7 +145,7 @@ def evaluate(  # noqa: PLR0913 - the contract
     """
     if more:  # as scikit-learn's functions are called
         raise_two_tables(data, more[0])
-    data = pair_tables(data, labels, results)
+    data = pair_tables(data, labels, results, list_separator)
     background = Background.of(train, catalogue, features, base, groups, weights)
     plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention, background=background)
     with limit_threads(n_jobs):
@@ -150,7 +154,7 @@ def evaluate(  # noqa: PLR0913 - the contract
         )
 
 
-def pair_tables(data: Any, labels: Any, results: Any) -> Any:
+def pair_tables(data: Any, labels: Any, results: Any, list_separator: str | None = None) -> Any:
     """Return the predictions, or labels and results in one mapping.
 
     Raises
@@ -158,17 +162,23 @@ def pair_tables(data: Any, labels: Any, results: Any) -> Any:
     InvalidInputError
         Both are given, or none, or labels without results.
     """
-    if labels is None and results is None and data is not None:
+    is_one = labels is None and results is None and data is not None
+    if is_one and list_separator is not None and is_pair(data):
+        return {**data, "list_separator": list_separator}
+    if is_one and list_separator is None:
         return data
     fault = ""
-    if data is not None:
+    if is_one:
+        fault = "list_separator= is for labels and results; predictions have an item in each row."
+    elif data is not None:
         fault = "Both predictions and labels= or results= are given. Pass one or the other."
     elif labels is None and results is None:
         fault = "There is no data. Pass predictions, or labels= and results=."
     elif results is None:
         fault = "There are labels, but no results. Pass the recommended lists as results=."
     InvalidInputError.raise_if(fault)
-    return {"labels": labels, "results": results}
+    pair = {"labels": labels, "results": results}
+    return pair if list_separator is None else pair | {"list_separator": list_separator}
 
 
 def raise_two_tables(first: Any, second: Any) -> Never:
@@ -236,8 +246,7 @@ def evaluate_by_plan(  # noqa: PLR0913 - with the options of the command line
 def _check_output(data: Any, per_user: str | Path) -> None:
     """Raise if the file for the users' scores is a file of the data."""
     check_path(per_user)
-    tables = list(data.values()) if is_pair(data) else [data]
-    for path in [path for one in tables if is_files(one) for path in find_files(one)]:
+    for path in [path for one in list_tables(data) if is_files(one) for path in find_files(one)]:
         # os.path.exists() is False for a name that is too long; Path.exists() raises
         if path.exists() and os.path.exists(per_user) and path.samefile(per_user):  # noqa: PTH110
             msg = f"{per_user}: this is a file of the data. Give per_user= a name of its own."
@@ -274,7 +283,7 @@ def _describe_inputs(
     known = {} if plan.background is None else plan.background.paths
     inputs = {name: repr(path) for name, path in known.items()}
     is_named = is_pair(data) or (isinstance(data, Mapping) and data.keys() == {"qrels", "run"})
-    tables = [*data.values()] if is_named else [data]
+    tables = [*data.values()] if is_named and not is_pair(data) else list_tables(data)
     if not all(one is None or is_files(one) for one in tables) or data is None:
         return inputs
     files = (

@@ -52,6 +52,7 @@ def reconcile(  # noqa: PLR0913 - the parameters of evaluate
     *,
     labels: Any = None,
     results: Any = None,
+    list_separator: str | None = None,
     k: Cutoffs = "default",
     threshold: float | None = None,
     convention: Convention | str | None = None,
@@ -68,7 +69,7 @@ def reconcile(  # noqa: PLR0913 - the parameters of evaluate
 
     Parameters
     ----------
-    data, labels, results, metrics, k, threshold, convention, columns
+    data, labels, results, list_separator, metrics, k, threshold, convention, columns
         As in `evaluate`; the presets are compared with your convention. If you give no cutoff, a
         preset has its own, and a change of it is called ``k``.
     train, catalogue, features, base, groups, weights
@@ -106,7 +107,7 @@ def reconcile(  # noqa: PLR0913 - the parameters of evaluate
     ranx      0.10        0.00
     lenskit   0.75        0.65  short_list=n +0.6500 (100%)
     """
-    data = pair_tables(data, labels, results)
+    data = pair_tables(data, labels, results, list_separator)
     known = Background.of(train, catalogue, features, base, groups, weights)
     if isinstance(metrics, Iterator):  # read twice below
         metrics = [*metrics]

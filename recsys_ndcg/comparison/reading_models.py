@@ -29,7 +29,7 @@ from recsys_ndcg.errors import (
     suggest,
     warn,
 )
-from recsys_ndcg.evaluation import evaluate_in_memory
+from recsys_ndcg.evaluation import evaluate_in_memory, pair_tables
 from recsys_ndcg.files import Archive
 from recsys_ndcg.input import read_rows
 from recsys_ndcg.lazy import lazy_property
@@ -48,6 +48,7 @@ def compare(  # noqa: PLR0913 - the contract
     models: Any,
     *,
     labels: Any = None,
+    list_separator: str | None = None,
     metrics: Metrics = None,
     k: Cutoffs = "default",
     threshold: float | None = None,
@@ -83,6 +84,8 @@ def compare(  # noqa: PLR0913 - the contract
     labels : table, lists per user or array, optional
         The relevant items, if the models are recommended lists, as `results` of
         `recsys_ndcg.evaluate`.
+    list_separator : str, optional
+        As in `recsys_ndcg.evaluate`.
     metrics, k, threshold, convention, columns
         As in `recsys_ndcg.evaluate`, for predictions. For reports, `metrics` chooses some of
         theirs. The first metric orders the models and gives the verdict.
@@ -171,7 +174,9 @@ def compare(  # noqa: PLR0913 - the contract
         warn(f"test={test!r}: {DISPUTED} Choose 't', 'randomisation' or 'bootstrap' for the mean.")
     known = {"train": train, "catalogue": catalogue, "features": features, "base": base}
     known |= {"groups": groups, "weights": weights}
-    evaluation = EvaluationOptions(metrics, k, threshold, convention, columns, known, labels)
+    evaluation = EvaluationOptions(
+        metrics, k, threshold, convention, columns, known, labels, list_separator
+    )
     named = read_models(models, evaluation, progress=progress)
     if len(named) < 2 and not (named and baseline == CHANCE):  # chance is the second model
         only = f"There is only {next(iter(named))!r}. " if named else "There is none. "
@@ -251,6 +256,7 @@ class EvaluationOptions:
     columns: Mapping[str, str] | None
     known: Mapping[str, Any]
     labels: Any = None
+    list_separator: str | None = None
 
     def __post_init__(self) -> None:
         """Keep the metrics and cutoffs of an iterator, which the first model would exhaust."""
@@ -278,7 +284,7 @@ class EvaluationOptions:
         if isinstance(data, GroupedLists):
             msg = f"{name!r} has labels of its own. Leave out labels=, or pass the results alone."
             raise InvalidInputError(msg)
-        return {"labels": self._labels, "results": data}
+        return pair_tables(None, self._labels, data, self.list_separator)
 
     @lazy_property
     def _labels(self) -> Any:

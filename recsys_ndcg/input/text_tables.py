@@ -150,59 +150,86 @@ def _raise_at(name: str, line: int, problem: str) -> NoReturn:
     raise InvalidInputError(msg) from None
 
 
-#: The fields of a line in each kind of TREC file, and the field with the number.
+#: The fields of a line in each kind of TREC file: TREC's, and those of BEIR or MS MARCO.
 _TREC = {
-    "qrels": (("topic", "iteration", "document", "grade"), "grade"),
-    "run": (("topic", "Q0", "document", "rank", "score", "tag"), "score"),
+    "qrels": (("topic", "iteration", "document", "grade"), ("topic", "document", "grade")),
+    "run": (("topic", "Q0", "document", "rank", "score", "tag"), ("topic", "document", "score")),
 }
 
 
 def read_trec(source: Any, table: str) -> Rows:
     """Read qrels as labels, or a run as results, from a file or {topic: {document: number}}.
 
-    As in trec_eval, a negative grade means unlabelled, and the rank column is ignored.
+    As in trec_eval, a negative grade means unlabelled, and the rank column is ignored. A line of
+    three fields is that of BEIR (qrels, perhaps with a heading) or of MS MARCO (a run; its numbers
+    are ranks if they are 1, 2, 3 and so on in each topic).
     """
-    fields, value = _TREC[table]
-    if isinstance(source, Mapping):
+    value = _TREC[table][0][-1 if table == "qrels" else 4]
+    name, is_ranked = "The dict", False
+    rows: list[Any] | None = None
+    if is_file_source(source):
+        content = Content.of(source)
+        name = content.name
+        text = TextFormat().decode(
+            content, f"Save it as text in UTF-8, each line '{' '.join(_TREC[table][0])}'."
+        )
+        if text.lstrip().startswith("{"):
+            source = read_json(name, text)
+            source = source.data if isinstance(source, JsonObjects) else source
+        else:
+            rows = _parse_trec(name, text, table)
+            is_ranked = table == "run" and _are_ranks(rows)
+    if rows is None and isinstance(source, Mapping):
         for user, numbers in source.items():
             if not isinstance(numbers, Mapping):
                 msg = f"Topic {user!r} has {quote(numbers)}; give a dict {{document: {value}}}."
                 raise InvalidInputError(msg)
-        name = "The dict"
         rows = [(user, item, x) for user, numbers in source.items() for item, x in numbers.items()]
-    elif is_file_source(source):
-        content = Content.of(source)
-        name, rows = content.name, _parse_trec(content, fields, fields.index(value))
-    else:
+    if rows is None:
         msg = f"Give a TREC file or a dict {{topic: {{document: {value}}}}}, not {quote(source)}."
         raise InvalidInputError(msg)
     if not rows:
         msg = f"{name}: there are no entries."
         raise InvalidInputError(msg)
-    user, item, values = zip(*rows, strict=True)
+    user, item, values = zip(*(row[:3] for row in rows), strict=True)
     ids = {"user": to_column(user, "topic"), "item": to_column(item, "document")}
     numbers = to_floats(list(values), table)
     if table == "run":
-        return Rows({**ids, "estimated": numbers}, "results", score="score")
+        numbers = -numbers if is_ranked else numbers
+        return Rows({**ids, "estimated": numbers}, "results", is_ranked, score="score")
     return Rows({**ids, "true": np.where(numbers < 0, np.nan, numbers)}, "labels")
 
 
-def _parse_trec(content: Content, fields: Sequence[str], at: int) -> list[tuple[str, str, float]]:
-    """Return the topic, the document and the number of each line."""
-    rows, form = [], " ".join(fields)
-    advice = f"Save it as text in UTF-8, each line '{form}'."
-    text = io.StringIO(TextFormat().decode(content, advice), newline=None)
-    for number, line in enumerate(text, start=1):
+def _parse_trec(name: str, text: str, table: str) -> list[Any]:
+    """Return the topic, the document, the number and the count of fields of each line."""
+    rows: list[Any] = []
+    form = " ".join(_TREC[table][0])
+    fields: Sequence[str] = ()
+    for number, line in enumerate(io.StringIO(text, newline=None), start=1):
         parts = line.split()
         if not parts:
             continue
+        if not fields:
+            fields = next((one for one in _TREC[table] if len(one) == len(parts)), _TREC[table][0])
+            if len(parts) == 3 and np.isnan(parse_number(parts[2])):  # a heading
+                continue
+        at = fields.index("score" if table == "run" else "grade")
         try:
             if len(parts) != len(fields) or UNUSUAL_NUMBER.search(parts[at]):
                 raise ValueError  # noqa: TRY301 - the same fault as a bad number
-            rows.append((parts[0], parts[2], float(parts[at])))
+            rows.append((parts[0], parts[fields.index("document")], float(parts[at])))
         except ValueError:
-            _raise_at(content.name, number, f"{quote(line.strip())} is not '{form}'.")
-    return rows
+            _raise_at(name, number, f"{quote(line.strip())} is not '{form}'.")
+    return [(*row, len(fields)) for row in rows]
+
+
+def _are_ranks(rows: Sequence[Any]) -> bool:
+    """Return whether lines of three fields have the numbers 1, 2, 3 and so on in each topic."""
+    if not rows or rows[0][-1] != 3:
+        return False
+    table = pd.DataFrame(rows, columns=["topic", "document", "number", "width"])
+    table = table.sort_values(["topic", "number"])
+    return bool((table["number"] == table.groupby("topic").cumcount() + 1).all())
 
 
 #: Separators that may be meant, and how to type them.

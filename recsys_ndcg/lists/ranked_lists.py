@@ -349,6 +349,7 @@ class RankedLists(GroupedLists):
         results: Any,
         *,
         columns: Mapping[str, str] | None = None,
+        list_separator: str | None = None,
         duplicates: str = "raise",
         n_items: Sizes | None = None,
         items: Iterable[Any] | None = None,
@@ -369,6 +370,9 @@ class RankedLists(GroupedLists):
             best first; {user: [(item, estimated), ...]} or {user: {item: estimated}}.
         columns : mapping, optional
             Our names to the names in both tables.
+        list_separator : str, optional
+            What separates the ids in a cell of text that has several; "" if each cell is one id.
+            By default it is decided by what matches the other table.
         duplicates : {'raise', 'first', 'last', 'max', 'mean'}
             As in `Convention`; applied to each table separately.
         n_items : int, {user: int} or Series by user, optional
@@ -404,7 +408,7 @@ class RankedLists(GroupedLists):
         >>> RankedLists.from_labels({1: {10, 11}}, {1: [10, 12]}).true.tolist()
         [1.0, nan]
         """
-        labelled, recommended = read_pair(labels, results, columns, text)
+        labelled, recommended = read_pair(labels, results, columns, text, list_separator)
         if labelled is None:
             recommended.check_not_empty()
             labelled = recommended.without_labels()

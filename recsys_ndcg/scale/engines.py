@@ -52,7 +52,7 @@ def find_engine(data: Any, memory_limit: object = None) -> Callable[..., Report]
     >>> find_engine("big.csv") is None, find_engine("parts/*.parquet") is None
     (True, False)
     """
-    modules = [_find_module(one) for one in (data.values() if is_pair(data) else [data])]
+    modules = [_find_module(one) for one in list_tables(data)]
     if _SPARK in modules and set(modules) != {_SPARK}:
         msg = "Only one of labels and results is a table of Spark. Give both as tables of Spark."
         raise InvalidInputError(msg)
@@ -79,7 +79,18 @@ def is_pair(data: Any) -> bool:
     >>> is_pair({"labels": "test.csv", "results": "top.csv"}), is_pair({"labels": [(4, 5)]})
     (True, False)
     """
-    return isinstance(data, Mapping) and data.keys() == {LABELS, RESULTS}
+    return isinstance(data, Mapping) and data.keys() - {"list_separator"} == {LABELS, RESULTS}
+
+
+def list_tables(data: Any) -> list[Any]:
+    """Return the labels and the results, or the only table.
+
+    Examples
+    --------
+    >>> list_tables({"labels": "a.csv", "results": "b.csv"}), list_tables("p.csv")
+    (['a.csv', 'b.csv'], ['p.csv'])
+    """
+    return [data[LABELS], data[RESULTS]] if is_pair(data) else [data]
 
 
 def is_files(data: object) -> bool:

@@ -1,0 +1,223 @@
+"""A cell, line, list or row of an array that holds several ids is that user's list."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from scipy import sparse
+
+import recsys_ndcg as rn
+from tests.errors import rejects
+from tests.input.tables import write
+
+LISTS = {"u": ["a", "x", "b"], "v": ["y", "c"]}
+SCORED = {user: {item: 3 - place for place, item in enumerate(one)} for user, one in LISTS.items()}
+LABELS = {"u": ["a", "b"], "v": ["c", "d"]}
+LONG = pd.DataFrame([(user, item) for user in LISTS for item in LISTS[user]])
+LONG.columns = ["user", "item"]
+CELLS = pd.DataFrame({"user": [*LISTS], "item": [*LISTS.values()]})
+TEXT = "user,items\nu,a x b\nv,y c\n"
+METRICS = ["ndcg@3", "ap@3", "recall@3", "rr"]
+
+RESULTS: dict[str, Any] = {
+    "pandas": CELLS,
+    "another name": CELLS.rename(columns={"item": "recommended"}),
+    "no known name": CELLS.rename(columns={"user": "who", "item": "Predicted"}),
+    "arrays in cells": CELLS.assign(item=[np.array(one) for one in LISTS.values()]),
+    "Arrow in pandas": CELLS.convert_dtypes(dtype_backend="pyarrow"),
+    "grouped": LONG.groupby("user").agg(list),
+    "grouped series": LONG.groupby("user")["item"].agg(list),
+    "polars": pl.DataFrame(CELLS.to_dict("list")),
+    "lazy": pl.DataFrame(CELLS.to_dict("list")).lazy(),
+    "arrays of polars": pl.DataFrame({"user": ["u"], "item": [LISTS["u"]]}).with_columns(
+        pl.col("item").cast(pl.Array(pl.String, 3))
+    ),
+    "Arrow": pa.Table.from_pandas(CELLS),
+    "columns": CELLS.to_dict("list"),
+    "objects": CELLS.to_dict("records"),
+    "scores beside": CELLS.assign(scores=[[3.0, 2.0, 1.0], [2, 1]]),
+    "scores that order": CELLS.assign(
+        item=[["b", "a", "x"], ["c", "y"]], scores=[[1, 3, 2], [1.0, 2.0]]
+    ),
+    "text": pd.DataFrame({"user": ["u", "v"], "item": ["a x b", "y c"]}),
+    "lists as text": pd.DataFrame({"user": ["u", "v"], "item": ["['a', 'x', 'b']", "['y', 'c']"]}),
+    "one column per rank": pd.DataFrame(
+        {"user": ["u", "v"], "1": ["a", "y"], "2": ["x", "c"], "3": ["b", None]}
+    ),
+    "ranks of indexed users": pd.DataFrame([["a", "x", "b"], ["y", "c", None]], index=["u", "v"]),
+}  # fmt: skip
+FILES: dict[str, tuple[str, str]] = {
+    "objects in lines": (
+        "r.jsonl", "".join(f"{json.dumps(one)}\n" for one in CELLS.to_dict("records")),
+    ),
+    "one object": ("r.json", json.dumps(LISTS)),
+    "one object on lines": ("r.json", json.dumps(LISTS, indent=1)),
+    "an array of objects": ("r.json", json.dumps(CELLS.to_dict("records"))),
+    "blanks": ("r.csv", TEXT),
+    "commas": ("r.csv", 'Id,Predicted\nu,"a,x,b"\nv,"y, c"\n'),
+    "bars": ("r.tsv", "user\titems\nu\ta|x|b\nv\ty|c\n"),
+    "semicolons": ("r.csv", "user,items\nu,a;x;b\nv,y;c\n"),
+    "a column per rank": ("r.csv", "user,top_1,top_2,top_3\nu,a,x,b\nv,y,c,\n"),
+}  # fmt: skip
+
+
+def _means(results: Any, labels: Any = LABELS) -> list[float]:
+    found: list[float] = rn.evaluate(labels=labels, results=results, metrics=METRICS).mean.tolist()
+    return found
+
+
+EXPECTED = _means(LISTS)
+
+
+@pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
+@pytest.mark.parametrize("form", RESULTS)
+def test_lists_in_cells_are_the_users_lists(form: str) -> None:
+    """In tables of any library."""
+    labels = {"u": LABELS["u"]} if form == "arrays of polars" else LABELS
+    assert _means(RESULTS[form], labels) == _means(LISTS, labels)
+
+
+@pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
+@pytest.mark.parametrize("form", FILES)
+def test_lists_in_files_are_the_users_lists(tmp_path: Path, form: str) -> None:
+    """As results and, in any order, as labels."""
+    name, content = FILES[form]
+    path = write(tmp_path, content, name)
+    assert _means(path) == EXPECTED
+    assert _means(LISTS, path) == _means(LISTS, LISTS)
+
+
+def test_json_may_have_scores(tmp_path: Path) -> None:
+    """As the results of BEIR."""
+    assert _means(write(tmp_path, json.dumps(SCORED), "r.json")) == EXPECTED
+
+
+def test_parquet_has_lists(tmp_path: Path) -> None:
+    """Without pandas' metadata, too."""
+    pl.DataFrame(CELLS.to_dict("list")).write_parquet(tmp_path / "r.parquet")
+    assert _means(tmp_path / "r.parquet") == EXPECTED
+
+
+@pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
+@pytest.mark.parametrize("form", [one for one in RESULTS if "score" not in one])
+def test_labels_have_the_same_forms(form: str) -> None:
+    """Each item of a list is relevant."""
+    results = {"u": LISTS["u"]} if form == "arrays of polars" else LISTS
+    assert _means(results, RESULTS[form]) == _means(results, results)
+
+
+def test_grades_stand_beside_the_relevant_items() -> None:
+    """In a list of the same length."""
+    labels = pd.DataFrame({"user": ["u", "v"], "item": [["a", "b"], ["c"]], "true": [[1, 5], [3]]})
+    graded = {"u": {"a": 1, "b": 5}, "v": {"c": 3}}
+    found, expected = (
+        rn.evaluate(labels=one, results=LISTS, metrics="ndcg@3").per_user
+        for one in (labels, graded)
+    )
+    pd.testing.assert_frame_equal(found, expected)
+    assert found["ndcg@3"].iloc[0] < 1
+
+
+@pytest.mark.parametrize(
+    ("scores", "match"),
+    [([[3.0], [2, 1]], "scores: 1 values for the 3 items in row 0"), ([[3, 2, 1], 2], "no list")],
+)
+def test_numbers_beside_lists_have_their_length(scores: Any, match: str) -> None:
+    """Else no number belongs to an item."""
+    with rejects(match):
+        _means(CELLS.assign(scores=scores))
+
+
+def test_a_cell_that_is_no_list_is_named() -> None:
+    """With its row."""
+    with rejects(r"item: the cell 'c' in row 1 .* is no list, but others are"):
+        _means(CELLS.assign(item=[["a"], "c"]))
+
+
+TITLES = pd.DataFrame({"user": ["u", "v"], "item": ["Toy Story (1995)", "Heat (1995)"]})
+
+
+@pytest.mark.parametrize("labels", [TITLES, TITLES.assign(true=1)])
+def test_an_id_may_contain_blanks(labels: pd.DataFrame) -> None:
+    """If the other table has it as a whole."""
+    results = {"u": ["Babe (1995)", "Toy Story (1995)"], "v": ["Heat (1995)"]}
+    assert rn.evaluate(labels=labels, results=results, metrics="rr").mean.tolist() == [0.75]
+
+
+def test_what_was_decided_is_said_once() -> None:
+    """With the option that says it, too, and the same numbers."""
+    text, lists = RESULTS["text"], rn.RankedLists.from_labels
+    with pytest.warns(rn.DataWarning, match="results: 'a x b' is read as the items .*'a', 'x'"):
+        found = rn.evaluate(lists(LABELS, text), metrics=METRICS)
+    again = rn.evaluate(lists(LABELS, text, list_separator=" "), metrics=METRICS)
+    pd.testing.assert_frame_equal(found.per_user, again.per_user)
+    assert found.mean.tolist() == EXPECTED
+
+
+@pytest.mark.parametrize(
+    ("results", "why"),
+    [({"u": ["x"], "v": ["y"]}, "neither matches"), ({"u": ["Heat", "Heat (1995)"]}, "both match")],
+)
+def test_cells_that_may_be_one_id_or_several_are_an_error(results: Any, why: str) -> None:
+    """Whose message names the option."""
+    labels = TITLES.assign(item=["Heat (1995)", "Heat (1995)"])
+    with rejects(f"labels: 'Heat .1995.' may be one id or several; {why} the other table"):
+        _means(results, labels)
+    whole = rn.RankedLists.from_labels(labels, {"u": ["Heat (1995)"]}, list_separator="")
+    assert whole.item_ids.tolist() == ["Heat (1995)"]
+    several = rn.RankedLists.from_labels(labels, {"u": ["Heat"]}, list_separator=" ")
+    assert several.item_ids.tolist() == ["1995", "Heat"]
+
+
+TRUTH = np.array([[1.0, 0, 0], [0, 1, 1]])
+SCORES = np.array([[0.1, 0.5, 0.2], [0.4, 0.1, np.nan]])
+
+
+@pytest.mark.parametrize("truth", [TRUTH, sparse.csr_array(TRUTH), TRUTH.astype(bool), TRUTH == 1])
+def test_matrices_have_a_column_for_each_item(truth: Any) -> None:
+    """NaN, or nothing in a sparse matrix, is no score."""
+    labels = {0: {0: 1}, 1: {1: 1, 2: 1}}
+    results = {0: [1, 2, 0], 1: [0, 1]}
+    assert _means(SCORES, truth) == _means(results, labels)
+    stored = sparse.csr_array(np.nan_to_num(SCORES))
+    assert _means(stored, truth) == _means(results, labels)
+
+
+def test_arrays_of_ranked_items() -> None:
+    """The users are the numbers of the rows; -1 fills up short lists."""
+    labels = {0: [4], 1: [7, 8]}
+    array = np.array([[5, 4, 3, 1], [7, 2, -1, -1]])
+    expected = _means({0: [5, 4, 3, 1], 1: [7, 2]}, labels)
+    with pytest.warns(rn.DataWarning, match="2 of 8 items are -1"):
+        assert _means(array, labels) == expected
+    scores = np.array([[2.0, 3, 1, 0], [1, 0, 0, 0]])
+    with pytest.warns(rn.DataWarning, match="-1"):
+        assert _means((array, scores), labels) == _means({0: [4, 5, 3, 1], 1: [7, 2]}, labels)
+
+
+def test_three_whole_numbers_are_ranks_only_if_rows_are_users() -> None:
+    """Else they may be (user, item, score)."""
+    array = np.array([[0, 1, 2], [1, 0, 2]])
+    assert _means(array, {0: {0}, 1: {1}}) == _means({0: [0, 1, 2], 1: [1, 0, 2]}, {0: {0}, 1: {1}})
+    for labels in ({0: {0}, 1: {1}, 2: {1}}, {5: {0}, 1: {1}}, None):
+        with rejects(r"may be \(user, item, score\).*\[\*map\(tuple, results\)\].*dict\(enumerate"):
+            rn.evaluate(labels=labels, results=array, metrics=["ndcg@3"])
+    assert _means([*map(tuple, array)], {0: {1}, 1: {0}}) == [1.0] * 4
+
+
+def test_parallel_lists_are_of_users_0_1_2() -> None:
+    """As in mapk(actual, predicted); tuples are rows."""
+    actual, predicted = [[1, 2], [3]], [[2, 9, 1], [8, 3]]
+    assert _means(predicted, actual) == _means(dict(enumerate(predicted)), dict(enumerate(actual)))
+    with pytest.warns(rn.DataWarning, match="Each of the 2 lists is read as the items of one user"):
+        found = _means([[2, 9], [8, 3]], [[1, 2], [3, 4]])
+    assert found == _means({0: [2, 9], 1: [8, 3]}, {0: [1, 2], 1: [3, 4]})
+    rows = [("u", "a"), ("v", "c")]
+    assert _means(LISTS, rows) == _means(LISTS, {"u": ["a"], "v": ["c"]})
