@@ -184,3 +184,29 @@ def sort_distinct(keys: Positions) -> Positions:
     is_new = np.ones(len(ordered), dtype=bool)
     np.not_equal(ordered[1:], ordered[:-1], out=is_new[1:])
     return ordered[is_new]
+
+
+def sort_by_key(keys: Positions, bound: int) -> tuple[Positions, Flags]:
+    """Return a stable order of rows by key, and whether each key equals the key before it.
+
+    Parameters
+    ----------
+    keys : int64 array
+        From 0 to `bound` - 1.
+    bound : int
+        Above all keys.
+
+    Examples
+    --------
+    >>> sort_by_key(np.array([7, 3, 7]), 8)
+    (array([1, 0, 2]), array([False,  True]))
+    """
+    size = len(keys)
+    if bound * size <= np.iinfo(np.int64).max:  # sorting numbers is faster than argsort
+        packed = keys * size + np.arange(size)
+        packed.sort()
+        keys, order = np.divmod(packed, size)
+    else:
+        order = np.argsort(keys, kind="stable")
+        keys = keys[order]
+    return order, keys[1:] == keys[:-1]

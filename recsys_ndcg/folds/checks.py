@@ -21,7 +21,8 @@ from recsys_ndcg.folds.splits import UserKFold, get_ratings, read_times
 from recsys_ndcg.input import EncodedIds, Rows, to_column, to_floats
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.lists import Facts, RankedLists, group_rows
-from recsys_ndcg.split_checks import Part, SplitReport, check_parts
+from recsys_ndcg.ratings import Interactions
+from recsys_ndcg.split_checks import SplitReport, check_parts
 
 if TYPE_CHECKING:
     from recsys_ndcg.folds.measures import FoldPlan
@@ -199,28 +200,28 @@ class CheckedSplits:
         user, item = (EncodedIds(known, each.astype(np.int32)) for known, each in codes)
         users, items = (to_column(list(map(itemgetter(side), testset)), "id") for side in (0, 1))
         tested = to_floats([row[2] for row in testset], "rating")
-        train = Part(user, item, ratings.values)
+        train = Interactions(user, item, ratings.values)
         try:
-            test = Part.of(users, items, tested)
+            test = Interactions.of(users, items, tested)
         except InvalidInputError as error:  # Surprise can train on it nevertheless
             return SplitReport((), {"all checks": f"ids that can be compared ({error})"})
         train, test = (replace(one, time=self._find_times(one)) for one in (train, test))
         return check_parts([train], {"test": test}, is_quick=True)
 
-    def _find_times(self, part: Part) -> Floats | None:
+    def _find_times(self, part: Interactions) -> Floats | None:
         """Return the times of the rows of a split; None if ratings have none."""
         if self._timed is None:
             return None
         return np.append(np.asarray(self._timed.time), np.nan)[self._timed.find_rows(part)]
 
     @lazy_property
-    def _timed(self) -> Part | None:
+    def _timed(self) -> Interactions | None:
         """All ratings, if each has a time."""
         with suppress(InvalidInputError):  # folds in files, or no times
             rows = get_ratings(self.data)
             times = np.asarray(read_times(rows), dtype=np.float64)
             users, items = (to_column([row[side] for row in rows], "id") for side in (0, 1))
-            return Part.of(users, items, time=times)
+            return Interactions.of(users, items, time=times)
         return None
 
     def warn_of_leaks(self) -> None:

@@ -1,6 +1,8 @@
+from recsys_ndcg.input.cells import ListCells as ListCells
 from recsys_ndcg.input.dispatch import choose_rating_columns as choose_rating_columns
 from recsys_ndcg.input.dispatch import complete_format as complete_format
 from recsys_ndcg.input.dispatch import is_rating_header as is_rating_header
+from recsys_ndcg.input.dispatch import open_ratings as open_ratings
 from recsys_ndcg.input.dispatch import read_background_rows as read_background_rows
 from recsys_ndcg.input.dispatch import read_file as read_file
 from recsys_ndcg.input.dispatch import read_pair as read_pair
@@ -22,6 +24,7 @@ from recsys_ndcg.input.indexed_tables import has_values_by_id as has_values_by_i
 from recsys_ndcg.input.indexed_tables import is_indexed_table as is_indexed_table
 from recsys_ndcg.input.indexed_tables import read_indexed_table as read_indexed_table
 from recsys_ndcg.input.indexed_tables import read_values_by_id as read_values_by_id
+from recsys_ndcg.input.matrices import read_matrix as read_matrix
 from recsys_ndcg.input.matrices import to_array as to_array
 from recsys_ndcg.input.python_objects import parse_list as parse_list
 from recsys_ndcg.input.rows import Rows as Rows

@@ -107,6 +107,25 @@ class ListCells:
         lengths = pa.compute.list_value_length(column).fill_null(0)
         return cls(lengths.to_numpy().astype(np.int64), pa.compute.list_flatten(column))
 
+    def read_parallel(self, column: Any, name: str) -> Any:
+        """Return the entries of a column whose cells have one for each of these.
+
+        Raises
+        ------
+        InvalidInputError
+            A cell has more or fewer.
+        """
+        other = ListCells.of(column, name)
+        if other is None or (other.lengths != self.lengths).any():
+            place = 0 if other is None else int((other.lengths != self.lengths).argmax())
+            has = "one value" if other is None else f"{other.lengths[place]} values"
+            msg = (
+                f"{name}: {has} for the {self.lengths[place]} items in row {place} (counted from "
+                "0). Give each item of the list one value, in a list of the same length."
+            )
+            raise InvalidInputError(msg)
+        return other.entries
+
     def repeat(self, column: Ids | EncodedIds) -> Ids | EncodedIds:
         """Return the value of each row once for each value in its cell."""
         if isinstance(column, EncodedIds):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ from recsys_ndcg.input.rows import Rows, to_column, to_times
 from recsys_ndcg.input.text_format import MAX_COLUMNS, TextFormat, get_first_line
 from recsys_ndcg.input.text_lists import split_tables
 from recsys_ndcg.input.text_tables import (
+    Chooser,
     ColumnChoice,
     JsonObjects,
     is_json,
@@ -44,6 +45,7 @@ def read_file(
     columns: Mapping[str, str] | None = None,
     text_format: TextFormat | None = None,
     order: tuple[str, ...] = TextFormat.COLUMN_ORDER,
+    make_chooser: Callable[[TextFormat], Chooser] | None = None,
 ) -> pd.DataFrame | Mapping[str, Any] | JsonObjects:
     """Read a table from a file of any kind in `file_kinds`; text may be compressed.
 
@@ -63,6 +65,8 @@ def read_file(
         The format of a text file.
     order : tuple of str
         The names of columns without a header.
+    make_chooser : callable, optional
+        Returns what chooses the columns of text in a format, by default `choose_file_columns`.
 
     Raises
     ------
@@ -86,6 +90,8 @@ def read_file(
     if options == TextFormat(encoding=options.encoding) and is_json(text):
         return read_json(content.name, text)
     options, given = complete_format(text, options, columns), options
+    if make_chooser is not None:
+        return parse_text(content, text, options, make_chooser(options))
     found = options.split_first_line(text)
     if given.heading is None and not options.heading and not columns and len(found) <= MAX_COLUMNS:
         msg = (
@@ -216,20 +222,11 @@ def read_ratings(
     content = Content.of(path)
     text = TextFormat().decode(content)
     text_format = _detect_ratings_format(text)
-
-    needed = RATING_COLUMNS[: 2 + needs_rating]
-
     named: dict[str, str] = {}
-
-    def choose(names: Sequence[str]) -> ColumnChoice:
-        found = choose_rating_columns(names, columns, needed, has_header=bool(text_format.heading))
-        named.update(found if text_format.heading else {})
-        ours_of = {theirs: ours for ours, theirs in found.items()}
-        ids = [one for one in RATING_COLUMNS if one in found and one != "rating"]
-        numbers = {"rating": not needs_rating} if "rating" in found else {}
-        return ColumnChoice([ours_of.get(name, f"{name} ") for name in names], ids, numbers)
-
-    table = parse_text(content, text, text_format, choose)
+    needed = RATING_COLUMNS[: 2 + needs_rating]
+    table = parse_text(
+        content, text, text_format, choose_ratings(columns, needed, named)(text_format)
+    )
     read = {name: table[name] for name in RATING_COLUMNS if name in table}
     if "timestamp" in read:
         read["timestamp"] = to_times(read["timestamp"], "timestamp")
@@ -241,6 +238,49 @@ def read_ratings(
     )
     frame.attrs["columns"] = named
     return frame
+
+
+def choose_ratings(
+    columns: Mapping[str, Any] | None, needed: Sequence[str], named: dict[str, str]
+) -> Callable[[TextFormat], Chooser]:
+    """Return what chooses the columns of ratings in text, and gives them our names.
+
+    Parameters
+    ----------
+    columns, needed
+        As for `match_rating_columns`.
+    named : dict
+        Gets our names of the columns, and those in the heading.
+    """
+
+    def make(text_format: TextFormat) -> Chooser:
+        def choose(names: Sequence[str]) -> ColumnChoice:
+            has_header = bool(text_format.heading)
+            found = choose_rating_columns(names, columns, needed, has_header=has_header)
+            named.update(found if has_header else {})
+            ours_of = {theirs: ours for ours, theirs in found.items()}
+            ids = [one for one in RATING_COLUMNS if one in found and one != "rating"]
+            numbers = {"rating": "rating" not in needed} if "rating" in found else {}
+            return ColumnChoice([ours_of.get(name, f"{name} ") for name in names], ids, numbers)
+
+        return choose
+
+    return make
+
+
+def open_ratings(
+    data: Any, columns: Mapping[str, Any] | None, needed: Sequence[str]
+) -> tuple[Any, dict[str, str] | None]:
+    """Return a `Table` of ratings, or Python objects, and the heading's names of our columns.
+
+    The names are None if the columns still have their own names.
+    """
+    named: dict[str, str] = {}
+    is_text = is_file_source(data)
+    user = {"user": columns["user"]} if isinstance(columns, Mapping) and "user" in columns else None
+    opened = _open_data(data, user, None, RATING_COLUMNS, choose_ratings(columns, needed, named))
+    is_renamed = is_text and isinstance(opened, Table) and {"user", "item"} <= {*opened.names}
+    return opened, named if is_renamed else None
 
 
 def _detect_ratings_format(text: str) -> TextFormat:
@@ -405,6 +445,7 @@ def _open_data(
     columns: Mapping[str, str] | None,
     text_format: TextFormat | None,
     order: tuple[str, ...],
+    make_chooser: Callable[[TextFormat], Chooser] | None = None,
 ) -> Any:
     """Return data, or what a file holds: a `Table` with our column names, or Python objects."""
     data = _load_pickle(data, columns, text_format)
@@ -412,7 +453,7 @@ def _open_data(
         columns = Table.check_columns(columns)
         if text_format and text_format.heading is False:  # positions, which may be integers
             columns = {ours: str(position) for ours, position in columns.items()}
-        data = read_file(data, columns, text_format, order)
+        data = read_file(data, columns, text_format, order, make_chooser)
         if not isinstance(data, JsonObjects):
             return Table(data, columns)
         data = _convert_records(data.data)

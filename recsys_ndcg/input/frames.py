@@ -281,7 +281,7 @@ class Table:
             return str(self._lazy.collect_schema()[name]).startswith(("List", "Array"))
         if hasattr(self._data, "holds_lists"):  # a file whose columns are read on access
             return bool(self._data.holds_lists(name))
-        return holds_lists(self._get_native(name))
+        return holds_lists(self.get_native(name))
 
     def _holds_text(self, name: Any) -> bool:
         """Return whether the cells of a column are text, which may be that of several ids."""
@@ -289,9 +289,12 @@ class Table:
             return str(self._lazy.collect_schema()[name]) in ("String", "Categorical", "Enum")
         if hasattr(self._data, "holds_text"):
             return bool(self._data.holds_text(name))
-        return holds_text(self._get_native(name))
+        return holds_text(self.get_native(name))
 
-    def _get_native(self, name: Any) -> Any:
+    def get_native(self, name: Any) -> Any:
+        """Return a column by the table's own name, of the table's library."""
+        if self._lazy is not None:
+            self._data, self._lazy = self._lazy.collect(), None
         if name is _RANKS:
             return ListCells.from_ranks([to_column(self._data[one], one) for one in self._ranks])
         if name is _ROW:
@@ -379,7 +382,10 @@ class Table:
         columns: dict[str, Any] = {"user": user, "item": item}
         if cells is not None:
             columns["user"] = cells.repeat(user)
-            columns |= {name: self._read_parallel(name, cells) for name in wanted[2:]}
+            columns |= {
+                name: to_floats(cells.read_parallel(*self._get_column(name)), name)
+                for name in wanted[2:]
+            }
         else:
             columns |= {name: self.read_numbers(name) for name in wanted[2:]}
         if table == "labels" and "true" not in columns:  # every row counts as 1
@@ -470,20 +476,6 @@ class Table:
     def _may_hold_lists(self, name: Any) -> bool:
         return self.holds_lists(name) or self._holds_text(name)
 
-    def _read_parallel(self, column: str, cells: ListCells) -> Floats:
-        """Return the numbers in cells that are parallel to the lists of items."""
-        values, name = self._get_column(column)
-        numbers = ListCells.of(values, name)
-        if numbers is None or (numbers.lengths != cells.lengths).any():
-            place = 0 if numbers is None else int((numbers.lengths != cells.lengths).argmax())
-            has = "one value" if numbers is None else f"{numbers.lengths[place]} values"
-            msg = (
-                f"{name}: {has} for the {cells.lengths[place]} items in row {place} (counted from "
-                "0). Give each item of the list one value, in a list of the same length."
-            )
-            raise InvalidInputError(msg)
-        return to_floats(numbers.entries, name)
-
     def _warn_of_unused_grade(self) -> None:
         """Warn if labels have no grade, and an unused column may be the grade."""
         ids = [name for name in self.names if name in self._used]
@@ -516,6 +508,16 @@ class Table:
         """
         if 2 < lowest < np.inf:
             warn(f"rank: no list has a first rank, the lowest is {lowest:g}; {_SCORES_ADVICE}.")
+
+    def match_ratings(
+        self, columns: Mapping[str, Any] | None, needed: Iterable[str]
+    ) -> dict[str, Any]:
+        """Return the columns of ratings, as `match_rating_columns`, or those of users' lists."""
+        item, user = (self._matches.get(ours, []) for ours in ("item", "user"))
+        if columns or len(item) != 1 or len(user) != 1 or not self.holds_lists(item[0]):
+            return match_rating_columns(self.names, columns, needed)
+        grades = [name for name in self._matches.get("true", []) if self.holds_lists(name)]
+        return {"user": user[0], "item": item[0], **({"rating": grades[0]} if grades else {})}
 
     def find_user_column(self, what: str) -> Any:
         """Return the table's name for the users.
@@ -578,7 +580,7 @@ class Table:
         name = self._use_column(column)
         if self._lazy is not None:
             self._data, self._lazy = self._lazy.collect(), None
-        return self._get_native(name), name
+        return self.get_native(name), name
 
     def _find_name(self, column: str) -> Any:
         """Return the table's name for our column."""

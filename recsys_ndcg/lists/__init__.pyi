@@ -7,7 +7,6 @@ from recsys_ndcg.lists.facts import Grades as Grades
 from recsys_ndcg.lists.facts import find_suspicions as find_suspicions
 from recsys_ndcg.lists.grouped_lists import GroupedLists as GroupedLists
 from recsys_ndcg.lists.grouping import group_columns as group_columns
-from recsys_ndcg.lists.grouping import sort_by_key as sort_by_key
 from recsys_ndcg.lists.label_digests import digest_labels as digest_labels
 from recsys_ndcg.lists.label_digests import hash_ids as hash_ids
 from recsys_ndcg.lists.preparation import Objections as Objections

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from recsys_ndcg.arrays import Codes, Flags, Floats, Ids, Positions, divide
+from recsys_ndcg.arrays import Codes, Floats, Ids, Positions, divide, sort_by_key
 from recsys_ndcg.errors import InvalidInputError, format_count, quote
 from recsys_ndcg.parallel import map_in_threads, split_rows, split_users
 
@@ -56,32 +56,6 @@ class Pairs:
             lambda column: column.take(rows), [*self.columns.values()], len(rows)
         )
         return replace(self, columns=dict(zip(self.columns, parts, strict=True)))
-
-
-def sort_by_key(keys: Positions, bound: int) -> tuple[Positions, Flags]:
-    """Return a stable order of rows by key, and whether each key equals the key before it.
-
-    Parameters
-    ----------
-    keys : int64 array
-        From 0 to `bound` - 1.
-    bound : int
-        Above all keys.
-
-    Examples
-    --------
-    >>> sort_by_key(np.array([7, 3, 7]), 8)
-    (array([1, 0, 2]), array([False,  True]))
-    """
-    size = len(keys)
-    if bound * size <= np.iinfo(np.int64).max:  # sorting numbers is faster than argsort
-        packed = keys * size + np.arange(size)
-        packed.sort()
-        keys, order = np.divmod(packed, size)
-    else:
-        order = np.argsort(keys, kind="stable")
-        keys = keys[order]
-    return order, keys[1:] == keys[:-1]
 
 
 def group_by_user(pairs: Pairs, n_users: int) -> tuple[Pairs, Positions]:

@@ -15,7 +15,7 @@ from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.split_checks.train_summary import count_codes, find_period, sum_moments
 
 if TYPE_CHECKING:
-    from recsys_ndcg.split_checks.split_data import Part
+    from recsys_ndcg.ratings import Interactions
     from recsys_ndcg.split_checks.train_summary import TrainSummary
 
 #: From this share of the test rows or users on, a finding changes what a score means.
@@ -65,14 +65,14 @@ class Profile:
     ----------
     name : {'test', 'validation'}
         The part.
-    part : Part
+    part : Interactions
         The rows.
     train : TrainSummary
         The training rows.
     """
 
     name: str
-    part: Part
+    part: Interactions
     train: TrainSummary
 
     @lazy_property
@@ -233,7 +233,7 @@ class Split:
         The test rows.
     validation : Profile, optional
         The validation rows.
-    lists : Part, optional
+    lists : Interactions, optional
         The recommended items, or the candidates, of users.
     retyped : tuple of Finding
         What was found when the types of ids were made the same.
@@ -246,7 +246,7 @@ class Split:
     train: TrainSummary
     test: Profile
     validation: Profile | None = None
-    lists: Part | None = None
+    lists: Interactions | None = None
     retyped: tuple[Finding, ...] = ()
     k: int = 10
     threshold: float | None = None
@@ -290,7 +290,7 @@ def register(name: str, *needs: str) -> Callable[[Check], Check]:
 
 
 def count_rows(  # noqa: PLR0913 - a sentence has many parts
-    part: Part,
+    part: Interactions,
     rows: Flags,
     verdict: str,
     fault: str,
@@ -303,7 +303,7 @@ def count_rows(  # noqa: PLR0913 - a sentence has many parts
 
     Parameters
     ----------
-    part : Part
+    part : Interactions
         The rows that were checked.
     rows : bool array
         Which of them are at fault.

@@ -23,11 +23,12 @@ from recsys_ndcg.errors import (
 )
 from recsys_ndcg.files import to_json_value
 from recsys_ndcg.input import EncodedIds
+from recsys_ndcg.ratings import Interactions
 from recsys_ndcg.rendering import Document, Renderable, Section, ShownTable, Verdict, join_names
 from recsys_ndcg.scale import find_engine, is_files
 from recsys_ndcg.split_checks.checks import run_checks
 from recsys_ndcg.split_checks.split import VERDICTS, Finding, Profile, Split
-from recsys_ndcg.split_checks.split_data import Part, read_batches, read_part
+from recsys_ndcg.split_checks.split_data import read_batches, read_part
 from recsys_ndcg.split_checks.train_summary import TrainSummary
 
 
@@ -277,7 +278,7 @@ def check_split(  # noqa: PLR0913 - all are inputs
 
 def _read_whole(
     data: Any, name: str, columns: Mapping[str, str] | None, memory_limit: str | float | None
-) -> Part:
+) -> Interactions:
     """Return a part in memory."""
     if name == "lists" or find_engine(data) is None:
         return read_part(data, name, columns)
@@ -287,12 +288,12 @@ def _read_whole(
         each = [getattr(one, column) for one in batches]
         each = [one.ids[one.codes] if isinstance(one, EncodedIds) else one for one in each]
         joined[column] = None if each[0] is None else np.concatenate(each)
-    return replace(Part.of(**joined), names=batches[0].names)
+    return replace(Interactions.of(**joined), names=batches[0].names)
 
 
 def check_parts(
-    batches: Iterable[Part],
-    parts: Mapping[str, Part],
+    batches: Iterable[Interactions],
+    parts: Mapping[str, Interactions],
     *,
     threshold: float | None = None,
     k: int = 10,
@@ -302,9 +303,9 @@ def check_parts(
 
     Parameters
     ----------
-    batches : iterable of Part
+    batches : iterable of Interactions
         The training rows; each batch has all rows of its users.
-    parts : mapping of str to Part
+    parts : mapping of str to Interactions
         ``"test"``, and perhaps ``"validation"`` and ``"lists"``.
     threshold : float, optional
         The least rating of a relevant item.
@@ -352,8 +353,8 @@ def tabulate_checks(reports: Mapping[Any, SplitReport], names: Sequence[str]) ->
 
 
 def _unify_id_types(
-    parts: Mapping[str, Part], types: Mapping[str, dict[str, set[str]]]
-) -> tuple[Part, dict[str, Part]]:
+    parts: Mapping[str, Interactions], types: Mapping[str, dict[str, set[str]]]
+) -> tuple[Interactions, dict[str, Interactions]]:
     """Return training rows and the other parts with ids of one type: text if types differ.
 
     `types` are the types of the ids of each part, by column; those of these parts are added.
@@ -370,7 +371,7 @@ def _unify_id_types(
 
 
 def _describe_types(
-    types: Mapping[str, Mapping[str, set[str]]], test: Part, summary: TrainSummary
+    types: Mapping[str, Mapping[str, set[str]]], test: Interactions, summary: TrainSummary
 ) -> Iterator[Finding]:
     """Yield an error for each column of ids whose types differ."""
     for column, by_part in types.items():

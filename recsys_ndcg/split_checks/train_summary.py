@@ -13,7 +13,7 @@ from recsys_ndcg.arrays import Flags, Floats, Positions
 
 if TYPE_CHECKING:
     from recsys_ndcg.input import EncodedIds
-    from recsys_ndcg.split_checks.split_data import Part
+    from recsys_ndcg.ratings import Interactions
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,14 +48,16 @@ class TrainSummary:
     period: tuple[float, float]
 
     @classmethod
-    def of(cls, train: Part, others: Mapping[str, Part], threshold: float | None) -> TrainSummary:
+    def of(
+        cls, train: Interactions, others: Mapping[str, Interactions], threshold: float | None
+    ) -> TrainSummary:
         """Summarise training rows, with all rows of each of their users.
 
         Parameters
         ----------
-        train : Part
+        train : Interactions
             The rows.
-        others : mapping of str to Part
+        others : mapping of str to Interactions
             The other parts, whose pairs are looked up.
         threshold : float, optional
             The least rating of a relevant item.
@@ -103,7 +105,7 @@ class TrainSummary:
         return int(self.users["rows"].sum())
 
 
-def sum_moments(part: Part, shares: Floats) -> dict[str, Floats]:
+def sum_moments(part: Interactions, shares: Floats) -> dict[str, Floats]:
     """Return by item, over the rows of a part, what is needed if tested rows were drawn by user.
 
     The sums of their probabilities, variances and fourth cumulants: of a user of n rows, m of them
@@ -111,7 +113,7 @@ def sum_moments(part: Part, shares: Floats) -> dict[str, Floats]:
 
     Parameters
     ----------
-    part : Part
+    part : Interactions
         The rows.
     shares : float64 array
         That probability for each distinct user.
@@ -143,14 +145,14 @@ def find_ends(ids: EncodedIds, time: Floats, end: np.ufunc) -> Floats:
     return found
 
 
-def _count_later(train: Part, part: Part) -> int:
+def _count_later(train: Interactions, part: Interactions) -> int:
     """Return the number of training rows that are later than the median row of a part."""
     if train.time is None or part.time is None or np.isnan(part.time).all():
         return 0
     return int((train.time > np.nanmedian(part.time)).sum())
 
 
-def _sum_rows(train: Part, threshold: float | None) -> pd.Series[float]:
+def _sum_rows(train: Interactions, threshold: float | None) -> pd.Series[float]:
     rating = train.rated
     time = np.zeros(0) if train.time is None else train.time
     relevant = rating >= threshold if threshold is not None else np.zeros(0)

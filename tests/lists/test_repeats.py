@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg import parallel
-from recsys_ndcg.lists.grouping import sort_by_key
+from recsys_ndcg.arrays import sort_by_key
 from tests.errors import rejects
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")

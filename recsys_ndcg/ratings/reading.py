@@ -1,0 +1,130 @@
+"""The one reader of rows that are no predictions, in every form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.input import (
+    RATING_COLUMNS,
+    ListCells,
+    Table,
+    open_ratings,
+    read_matrix,
+    read_rows,
+    to_floats,
+    to_ids,
+    to_times,
+)
+from recsys_ndcg.ratings.interactions import Interactions
+
+_ROWS = "(user, item), (user, item, rating) or (user, item, rating, timestamp)"
+
+
+def read_interactions(
+    data: Any,
+    name: str,
+    columns: Mapping[str, str] | None = None,
+    needed: Sequence[str] = RATING_COLUMNS[:2],
+) -> Interactions:
+    """Read users and items, and perhaps ratings, times and further columns.
+
+    Parameters
+    ----------
+    data : table, path, rows, mapping, matrix, or trainset, testset or dataset of Surprise
+        A table may be of any library, also lazy, with other names of columns, or with a row per
+        user whose cells are lists. A file may be of any kind, with or without a heading. Rows are
+        tuples of two to four fields. A mapping is {user: [items]} or {user: {item: rating}}.
+    name : str
+        What the rows are, in messages, such as ``"train="``.
+    columns : mapping, optional
+        The table's names of user, item, rating and timestamp.
+    needed : sequence of str
+        Which of these must be there.
+
+    Raises
+    ------
+    InvalidInputError
+        The data has another form, or no rows.
+
+    Examples
+    --------
+    >>> read_interactions({"ann": ["a", "b"], "bob": ["a"]}, "train=").item.values.tolist()
+    ['a', 'b', 'a']
+    """
+    if isinstance(data, Interactions):
+        return data
+    try:
+        found = _read(data, columns, needed)
+    except InvalidInputError as error:
+        msg = f"{name}: {error}"
+        raise InvalidInputError(msg) from None
+    if not len(found):
+        msg = f"{name}: there are no rows. Check the filter or the file that they came from."
+        raise InvalidInputError(msg)
+    return found
+
+
+def _read(data: Any, columns: Mapping[str, str] | None, needed: Sequence[str]) -> Interactions:
+    if hasattr(data, "all_ratings") and hasattr(data, "to_raw_uid"):  # a trainset
+        data = [(data.to_raw_uid(u), data.to_raw_iid(i), r) for u, i, r in data.all_ratings()]
+    elif hasattr(data, "raw_ratings"):  # a dataset
+        data = data.raw_ratings
+    matrix = read_matrix(data, "train")
+    if matrix is not None:
+        return Interactions.of(matrix.user, matrix.item, matrix.true)
+    opened, named = open_ratings(data, columns, needed)
+    if isinstance(opened, Table):
+        return _read_table(opened, columns, needed, named)
+    if isinstance(opened, Mapping) or not _are_tuples(opened):
+        rows = read_rows(opened, table="labels")
+        return Interactions.of(rows.user, rows.item, rows.true)
+    return _read_tuples(list(opened))
+
+
+def _are_tuples(rows: Any) -> bool:
+    return isinstance(rows, list | tuple | np.ndarray) and not any(
+        isinstance(row, list | set) for row in rows[:1]
+    )
+
+
+def _read_tuples(rows: list[Any]) -> Interactions:
+    """Read rows of two to four fields, all alike."""
+    sizes = {
+        len(row) if hasattr(row, "__len__") and not isinstance(row, str) else 0 for row in rows
+    }
+    if len(sizes) > 1 or not sizes <= {2, 3, 4}:
+        msg = f"all rows must be {_ROWS}."
+        raise InvalidInputError(msg)
+    fields = dict(zip(RATING_COLUMNS, map(list, zip(*rows, strict=True)), strict=False))
+    if set(fields.get("timestamp", [None])) == {None}:  # as in Surprise's datasets
+        fields.pop("timestamp", None)
+    return _read_table(Table(fields), None, RATING_COLUMNS[:2]) if rows else Interactions.of([], [])
+
+
+def _read_table(
+    table: Table,
+    columns: Mapping[str, str] | None,
+    needed: Sequence[str],
+    named: Mapping[str, str] | None = None,
+) -> Interactions:
+    found = table.match_ratings(None if named is not None else columns, needed)
+    values = {ours: table.get_native(theirs) for ours, theirs in found.items()}
+    cells = ListCells.of(values["item"], "item")
+    if cells is not None:
+        values |= {"user": cells.repeat(to_ids(values["user"], "user")), "item": cells.entries}
+        if "rating" in values:
+            values["rating"] = cells.read_parallel(values["rating"], str(found["rating"]))
+    rating, time = values.get("rating"), values.get("timestamp")
+    interactions = Interactions.of(
+        values["user"],
+        values["item"],
+        None if rating is None else to_floats(rating, "rating"),
+        None if time is None else to_times(time, str(found["timestamp"])),
+    )
+    names = found if named is None else named
+    return replace(interactions, names={a: b for a, b in names.items() if a != b})
