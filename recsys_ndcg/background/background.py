@@ -32,12 +32,13 @@ from recsys_ndcg.input import (
     encode_ids,
     has_values_by_id,
     is_indexed_table,
-    read_background_rows,
     read_indexed_table,
+    read_rows,
     read_values_by_id,
     to_column,
 )
 from recsys_ndcg.lazy import Cache, lazy_property
+from recsys_ndcg.ratings import Interactions, read_interactions
 
 #: The names of what can be known, and how to give it in Python and at the command line.
 SOURCES = {
@@ -165,12 +166,10 @@ class Background(ReadOnlyArrays):
             return None
         item_parts: dict[str, Ids] = {}
         user_parts: dict[str, Ids] = {}
-        rows: dict[str, Rows] = {}
-        for name, data in (("train", train), ("base", base)):
-            if data is not None:
-                one = rows[name] = read_background_rows(data, name)
-                user_parts[name] = _list_ids(one.user)
-                item_parts[name] = _list_ids(one.item)
+        base_lists = None if base is None else _read_base(base)
+        for name, rows in (("train", _read_train(train)), ("base", base_lists)):
+            if rows is not None:
+                user_parts[name], item_parts[name] = map(_list_ids, (rows.user, rows.item))
         if catalogue is not None:
             item_parts["catalogue"] = _read_catalogue(catalogue)
         columns: dict[str, Feature] = {}
@@ -190,9 +189,9 @@ class Background(ReadOnlyArrays):
             in_catalogue = np.zeros(len(items), dtype=bool)
             in_catalogue[item_codes["catalogue"]] = True
             options["in_catalogue"] = in_catalogue
-        if base is not None:
+        if base_lists is not None:
             codes = user_codes["base"], item_codes["base"]
-            options |= _rank_base(rows["base"].estimated, *codes, users, items)
+            options |= _rank_base(base_lists.estimated, *codes, users, items)
         if groups is not None:
             labels, code_of = number_labels(group_names)
             group_of = np.full(len(users), -1)
@@ -395,6 +394,21 @@ class Background(ReadOnlyArrays):
     def get_feature(self, name: str) -> Feature:
         """Return a column of the features, or all columns together for ""."""
         return combine_features(self.features, name)
+
+
+def _read_train(data: Any) -> Interactions | None:
+    return None if data is None else read_interactions(data, "train=")
+
+
+def _read_base(data: Any) -> Rows:
+    """Return the lists of a base model, as results."""
+    try:
+        rows = read_rows(data, table="results")
+        rows.check_not_empty()
+    except InvalidInputError as error:
+        msg = f"base=: {error}"
+        raise InvalidInputError(msg) from None
+    return rows
 
 
 def _list_ids(ids: Any) -> Ids:

@@ -3,7 +3,6 @@ from recsys_ndcg.input.dispatch import choose_rating_columns as choose_rating_co
 from recsys_ndcg.input.dispatch import complete_format as complete_format
 from recsys_ndcg.input.dispatch import is_rating_header as is_rating_header
 from recsys_ndcg.input.dispatch import open_ratings as open_ratings
-from recsys_ndcg.input.dispatch import read_background_rows as read_background_rows
 from recsys_ndcg.input.dispatch import read_file as read_file
 from recsys_ndcg.input.dispatch import read_pair as read_pair
 from recsys_ndcg.input.dispatch import read_ratings as read_ratings

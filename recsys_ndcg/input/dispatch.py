@@ -26,7 +26,7 @@ from recsys_ndcg.input.matrices import read_matrix, to_matrix
 from recsys_ndcg.input.pickles import is_pickle, read_pickle
 from recsys_ndcg.input.plain_text import parse_text
 from recsys_ndcg.input.python_objects import read_objects, read_predictions
-from recsys_ndcg.input.rows import Rows, to_column, to_times
+from recsys_ndcg.input.rows import Rows, to_times
 from recsys_ndcg.input.text_format import MAX_COLUMNS, TextFormat, get_first_line
 from recsys_ndcg.input.text_lists import split_tables
 from recsys_ndcg.input.text_tables import (
@@ -398,46 +398,6 @@ def read_pair(
     recommended = read_matrix(results, "results", matrices[0], labelled)
     recommended = recommended or read_rows(results, columns, text, "results")
     return split_tables(labelled, recommended.drop_fillers(), list_separator)
-
-
-def read_background_rows(data: Any, table: str) -> Rows:
-    """Read training rows, of which only users and items count, or the lists of a base model.
-
-    Parameters
-    ----------
-    data : table, path, mapping, rows, sparse matrix, or trainset of Surprise
-        A trainset has ``all_ratings`` and ``to_raw_uid``.
-    table : {'train', 'base'}
-        ``"base"`` is read like results.
-    """
-    try:
-        rows = _read_background_rows(data, table)
-    except InvalidInputError as error:
-        msg = f"{table}=: {error}"
-        raise InvalidInputError(msg) from None
-    rows.check_row_count(len(rows.user), f"{table}=")
-    return rows
-
-
-def _read_background_rows(data: Any, table: str) -> Rows:
-    if table == "base":
-        return read_rows(data, table="results")
-    if hasattr(data, "all_ratings") and hasattr(data, "to_raw_uid"):
-        pairs = [(user, item) for user, item, _ in data.all_ratings()]
-        users = to_column([data.to_raw_uid(user) for user, _ in pairs], "train: user")
-        return Rows(
-            {
-                "user": users,
-                "item": to_column([data.to_raw_iid(i) for _, i in pairs], "train: item"),
-            },
-            "train",
-        )
-    rows = read_matrix(data, table)
-    if rows is None:
-        data = _open_data(data, None, None, RATING_COLUMNS)
-        is_table = isinstance(data, Table)
-        rows = data.read_rows("train") if is_table else read_objects(data, "labels")
-    return rows
 
 
 def _open_data(
