@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Never
 
 from recsys_ndcg.background import Background
 from recsys_ndcg.errors import InvalidInputError, hide_more
-from recsys_ndcg.files import check_path, write_file
+from recsys_ndcg.files import check_path, find_files, is_files, write_file
 from recsys_ndcg.lists import GroupedLists, RankedLists
 from recsys_ndcg.parallel import limit_threads
 from recsys_ndcg.report import Report
-from recsys_ndcg.scale import find_engine, find_files, is_files, is_pair, list_tables
+from recsys_ndcg.scale import find_engine, is_pair, list_tables
 from recsys_ndcg.scoring import Cutoffs, Metrics, Plan
 
 if TYPE_CHECKING:

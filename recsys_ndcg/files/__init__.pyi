@@ -13,3 +13,7 @@ from recsys_ndcg.files.contents import is_stream as is_stream
 from recsys_ndcg.files.contents import open_file as open_file
 from recsys_ndcg.files.contents import open_replacement as open_replacement
 from recsys_ndcg.files.contents import write_file as write_file
+from recsys_ndcg.files.patterns import are_existing_files as are_existing_files
+from recsys_ndcg.files.patterns import are_several_files as are_several_files
+from recsys_ndcg.files.patterns import find_files as find_files
+from recsys_ndcg.files.patterns import is_files as is_files

@@ -314,7 +314,7 @@ class EncodedIds:
         ranks[sorted(range(len(text)), key=text.__getitem__)] = np.arange(len(text))
         return ranks[self.codes]
 
-    def __getitem__(self, kept: Flags) -> Ids:
+    def __getitem__(self, kept: Flags | slice) -> Ids:
         """Return the ids of some rows."""
         return self.ids[self.codes[kept]]
 

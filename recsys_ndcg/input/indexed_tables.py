@@ -13,12 +13,25 @@ import pandas as pd
 from recsys_ndcg.arrays import Ids
 from recsys_ndcg.errors import InvalidInputError, quote, warn
 from recsys_ndcg.files import Content, FileSource, is_file_source
-from recsys_ndcg.input.dispatch import check_not_binary
+from recsys_ndcg.input.dispatch import check_not_binary, complete_format
 from recsys_ndcg.input.file_kinds import FileKind, find_kind
 from recsys_ndcg.input.frames import format_columns, match_columns
 from recsys_ndcg.input.ids import is_row_number_index
 from recsys_ndcg.input.rows import to_column
 from recsys_ndcg.input.text_format import TextFormat
+from recsys_ndcg.input.text_tables import JsonObjects
+
+_GENRES = [  # of MovieLens' u.item
+    "unknown", "Action", "Adventure", "Animation", "Children", "Comedy", "Crime", "Documentary",
+    "Drama", "Fantasy", "Noir", "Horror", "Musical", "Mystery", "Romance", "SciFi", "Thriller",
+    "War", "Western",
+]  # fmt: skip
+#: The columns of known files of items without a heading, by their number: MovieLens' movies.dat
+#: and u.item.
+_ITEM_FILES = {
+    3: ["item", "title", "genres"],
+    24: ["item", "title", "released", "video_released", "url", *_GENRES],
+}
 
 
 def is_indexed_table(data: Any) -> bool:
@@ -184,12 +197,18 @@ def _read_file(source: FileSource) -> pd.DataFrame:
     text = TextFormat().decode(content)
     if parse := find_kind(content.suffix).parse:
         columns = parse(content.name, text)
+        if isinstance(columns, JsonObjects):
+            is_by_id = isinstance(columns.data, dict)
+            return pd.DataFrame.from_dict(columns.data, "index" if is_by_id else "columns")
         return pd.DataFrame({name: columns[name] for name in columns})
-    separator = TextFormat().find_separator(text) or ","
+    how = complete_format(text, TextFormat())
+    separator = how.find_separator(text)
+    fields = how.split_first_line(text)
+    names = None if how.heading else _ITEM_FILES.get(len(fields))
     try:
         table = pd.read_csv(
             io.StringIO(text), sep=separator, dtype=str, keep_default_na=False, na_values=[""],
-            engine="python" if len(separator) > 1 else "c",
+            engine="python" if len(separator) > 1 else "c", names=names,
         )  # fmt: skip
     except (ValueError, pd.errors.ParserError) as error:
         msg = f"{content.name}: cannot be read as a table ({error})."

@@ -1,2 +1,3 @@
 from recsys_ndcg.ratings.interactions import Interactions as Interactions
+from recsys_ndcg.ratings.interactions import concat_interactions as concat_interactions
 from recsys_ndcg.ratings.reading import read_interactions as read_interactions

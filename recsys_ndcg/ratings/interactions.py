@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import Flags, Floats, Positions, sort_by_key
+from recsys_ndcg.arrays import Flags, Floats, Positions, concat_ids, sort_by_key
 from recsys_ndcg.errors import quote
 from recsys_ndcg.input import EncodedIds, encode_ids, format_id, raise_for_rows, to_ids
 from recsys_ndcg.lazy import lazy_property
@@ -109,3 +109,20 @@ class Interactions:
     def contains(self, other: Interactions) -> Flags:
         """Return whether the pair of each row of another part is here."""
         return self.find_rows(other) >= 0
+
+
+def concat_interactions(parts: Sequence[Interactions]) -> Interactions:
+    """Return the rows of several parts; ratings or times that one has not are missing."""
+    joined: dict[str, Any] = {
+        column: concat_ids([getattr(one, column)[:] for one in parts])
+        for column in ("user", "item")
+    }
+    for column in ("rating", "time"):
+        each = [getattr(one, column) for one in parts]
+        if any(one is not None for one in each):
+            filled = [
+                np.full(len(part), np.nan) if one is None else one
+                for part, one in zip(parts, each, strict=True)
+            ]
+            joined[column] = np.concatenate(filled)
+    return replace(Interactions.of(**joined), names=parts[0].names)

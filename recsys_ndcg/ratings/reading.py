@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.files import are_several_files, find_files
 from recsys_ndcg.input import (
     RATING_COLUMNS,
     ListCells,
@@ -20,7 +21,7 @@ from recsys_ndcg.input import (
     to_ids,
     to_times,
 )
-from recsys_ndcg.ratings.interactions import Interactions
+from recsys_ndcg.ratings.interactions import Interactions, concat_interactions
 
 _ROWS = "(user, item), (user, item, rating) or (user, item, rating, timestamp)"
 
@@ -74,6 +75,8 @@ def _read(data: Any, columns: Mapping[str, str] | None, needed: Sequence[str]) -
         data = [(data.to_raw_uid(u), data.to_raw_iid(i), r) for u, i, r in data.all_ratings()]
     elif hasattr(data, "raw_ratings"):  # a dataset
         data = data.raw_ratings
+    if are_several_files(data):
+        return concat_interactions([_read(one, columns, needed) for one in find_files(data)])
     matrix = read_matrix(data, "train")
     if matrix is not None:
         return Interactions.of(matrix.user, matrix.item, matrix.true)
@@ -114,6 +117,8 @@ def _read_table(
 ) -> Interactions:
     found = table.match_ratings(None if named is not None else columns, needed)
     values = {ours: table.get_native(theirs) for ours, theirs in found.items()}
+    if "item" not in values:  # only the users count
+        values["item"] = np.zeros(len(to_ids(values["user"], "user")), dtype=np.int64)
     cells = ListCells.of(values["item"], "item")
     if cells is not None:
         values |= {"user": cells.repeat(to_ids(values["user"], "user")), "item": cells.entries}

@@ -16,7 +16,7 @@ import pandas as pd
 
 from recsys_ndcg.arrays import Floats, Ids, Positions
 from recsys_ndcg.errors import InvalidInputError, is_encodable, quote, suggest
-from recsys_ndcg.files import is_file_source
+from recsys_ndcg.files import are_existing_files, is_file_source, is_files
 from recsys_ndcg.input import (
     EncodedIds,
     Table,
@@ -28,6 +28,7 @@ from recsys_ndcg.input import (
     read_file,
     to_column,
 )
+from recsys_ndcg.ratings import read_interactions
 
 if TYPE_CHECKING:
     from recsys_ndcg.scoring import Scores
@@ -43,7 +44,6 @@ _FEWEST = 10  # users in a bin: with fewer, there is no test
 #: The first numbers of the bins of training ratings; 0 is a bin of its own.
 BIN_STARTS = np.array([first * 10**tens for tens in range(18) for first in (1, 2, 5)])
 UNKNOWN_BIN = "0 (unknown)"
-_TRAINSET_ATTRIBUTES = ("to_raw_uid", "all_users", "ur")
 
 
 def assign_segments(
@@ -251,43 +251,45 @@ def _count_training_rows(
     if train is None:
         msg = f"{group!r} needs train=, the training data of the model. {_TRAIN_FORMS}."
         raise InvalidInputError(msg)
-    is_once = isinstance(train, AbstractSet | Mapping) and not is_table(train, columns)
+    is_once = isinstance(train, AbstractSet)
     if is_once and group != "cold":
         msg = (
             f"{group!r} counts ratings, but train has each user once. "
             f"{_TRAIN_FORMS}, one per rating."
         )
         raise InvalidInputError(msg)
-    is_text = False
-    if all(hasattr(train, name) for name in _TRAINSET_ATTRIBUTES):
-        # get, because reading a missing key of Surprise's defaultdict would add it
-        n_rows = {train.to_raw_uid(one): len(train.ur.get(one, ())) for one in train.all_users()}
-        ids, _ = encode_ids(to_objects([*n_rows]), "user")
-    else:
-        row_users, is_text = _read_training_users(train, users, columns)
-        ids, codes = encode_ids(row_users, "user")
-        counts = np.bincount(codes, minlength=len(ids)).tolist()
-        n_rows = dict(zip(ids.tolist(), counts, strict=True))
-    if not any(n_rows.values()):
+    row_users = _read_training_users(train, users, columns)
+    ids, codes = encode_ids(row_users, "user")
+    n_rows = dict(zip(ids.tolist(), np.bincount(codes, minlength=len(ids)).tolist(), strict=True))
+    if not n_rows:
         msg = f"train has no rows. {_TRAIN_FORMS}."
         raise InvalidInputError(msg)
-    if not is_text:
-        check_id_types(users, ids, "user", ("the users evaluated", "the users of train"))
+    check_id_types(users, ids, "user", ("the users evaluated", "the users of train"))
     return np.array([n_rows.get(user, 0) for user in users.tolist()], dtype=np.int64)
 
 
-def _read_training_users(
-    train: Any, users: Ids, columns: Mapping[str, str] | None
-) -> tuple[Ids, bool]:
-    """Return the user of every row, and whether the ids come from a text file."""
-    if is_table(train, columns):
-        groups = read_users(train, columns, "train")
-        return groups.convert_ids(users), groups.is_text
-    if isinstance(train, str | bytes) or not isinstance(train, Iterable):
-        msg = f"train is {quote(train)}, which has no users. {_TRAIN_FORMS}."
-        raise InvalidInputError(msg)
-    ids = train.to_numpy() if isinstance(train, pd.Series | pd.Index) else list(train)
-    return to_column(ids, "user"), False
+def _read_training_users(train: Any, users: Ids, columns: Mapping[str, str] | None) -> Ids:
+    """Return the user of every row."""
+    if _are_ids(train):
+        return to_column(train.to_numpy() if hasattr(train, "to_numpy") else list(train), "user")
+    user = {"user": columns["user"]} if columns and "user" in columns else None
+    ids = read_interactions(train, "train", user, ("user",)).user
+    if is_files(train):  # text from a file becomes the equal id in `users`, of any type
+        given = {format_id(user): user for user in users.tolist()}
+        known = to_objects([given.get(format_id(one), one) for one in ids.ids.tolist()])
+        return known[ids.codes]
+    return ids[:]
+
+
+def _are_ids(train: Any) -> bool:
+    """Return whether training data are a column of user ids."""
+    if isinstance(train, AbstractSet):
+        return True
+    if hasattr(train, "columns") or isinstance(train, Mapping | str) or are_existing_files(train):
+        return False
+    first = next(iter(train), None) if isinstance(train, Sequence) else None
+    is_column = getattr(train, "ndim", 0) == 1 or (isinstance(train, Sequence) and len(train) > 0)
+    return (is_column and not hasattr(first, "__len__")) or isinstance(first, str)
 
 
 #: The forms of groups other than the built-in ones, for messages.
@@ -527,14 +529,6 @@ def read_table_groups(
         group, order = _parse_text_labels(group)
     ids = _read_ids(table, is_text=is_text)
     return UserGroups(ids, group, str(column), order, is_text=is_text)
-
-
-def read_users(data: Any, columns: Mapping[str, str] | None, what: str) -> UserGroups:
-    """Return the user of each row of a table or a file; the groups of the result are not used."""
-    data, mapping, is_text = _open_table(data, columns)
-    name = Table(data, mapping).find_user_column(what)
-    ids = _read_ids(Table(data, {"user": name}), is_text=is_text)
-    return UserGroups(ids, ids, is_text=is_text)
 
 
 def has_column(data: Any, name: str) -> bool:

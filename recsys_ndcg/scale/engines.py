@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import glob
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from importlib import import_module
 from operator import add
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.errors import InvalidInputError, label_messages, quote, warn
-from recsys_ndcg.files import check_path
+from recsys_ndcg.files import are_several_files
 from recsys_ndcg.input import Rows, Table, encode_ids
 from recsys_ndcg.lists import Facts, GroupedLists, RankedLists, join_tables
 from recsys_ndcg.report import Report
@@ -29,7 +26,6 @@ IDS = ("user", "item")
 #: Kinds of tables.
 PREDICTIONS, LABELS, RESULTS = "predictions", "labels", "results"
 RATINGS = "ratings"  # of which the caller names the columns, also a timestamp
-_WILD = "*?["
 _SPARK, _DUCKDB = "recsys_ndcg.scale.spark", "recsys_ndcg.scale.duckdb"
 _MAX_JOINED = 1 << 15  # users in parts that are joined
 #: The module of each engine, by the library and a class of its tables, or by the library.
@@ -64,7 +60,7 @@ def find_engine(data: Any, memory_limit: object = None) -> Callable[..., Report]
 
 
 def _find_module(data: object) -> str | None:
-    if is_files(data) and (isinstance(data, list | tuple) or _is_pattern(str(data))):
+    if are_several_files(data):
         return _DUCKDB
     library = type(data).__module__.partition(".")[0].lstrip("_")
     names = [*(f"{library}.{kind.__name__}" for kind in type(data).__mro__), library]
@@ -91,40 +87,6 @@ def list_tables(data: Any) -> list[Any]:
     (['a.csv', 'b.csv'], ['p.csv'])
     """
     return [data[LABELS], data[RESULTS]] if is_pair(data) else [data]
-
-
-def is_files(data: object) -> bool:
-    """Return whether data are a path, a pattern of paths, or a list of these."""
-    some = data if isinstance(data, list | tuple) else [data]
-    return len(some) > 0 and all(isinstance(one, str | os.PathLike) for one in some)
-
-
-def find_files(data: Any) -> list[Path]:
-    """Return the files of paths and patterns, in their order; the matches of a pattern are sorted.
-
-    Raises
-    ------
-    InvalidInputError
-        No file matches a pattern.
-    """
-    found: list[str] = []
-    for one in data if isinstance(data, list | tuple) else [data]:
-        check_path(one)
-        name = os.fspath(one)
-        if not _is_pattern(name):
-            found.append(name)
-            continue
-        matching = sorted(glob.glob(name, recursive=True))  # noqa: PTH207 - from anywhere
-        if not matching:
-            msg = f"{name}: no file matches this pattern."
-            raise InvalidInputError(msg)
-        found += matching
-    return [Path(name) for name in found]
-
-
-def _is_pattern(path: str) -> bool:
-    """Return whether a path is a pattern, and not the name of a file with such characters."""
-    return any(sign in path for sign in _WILD) and not os.path.exists(path)  # noqa: PTH110 - Path's raises for a name that is too long
 
 
 def check_users_have_rows(plan: Plan) -> None:

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from recsys_ndcg.errors import InvalidInputError, is_encodable, quote
-from recsys_ndcg.files import COMPRESSIONS, Content, open_file
+from recsys_ndcg.files import COMPRESSIONS, Content, find_files, is_files, open_file
 from recsys_ndcg.input import FileKind, Table, TextFormat, complete_format
 from recsys_ndcg.scale.database import FILE_COLUMN, Database, quote_name, quote_path, quote_text
-from recsys_ndcg.scale.engines import IDS, check_distinct_columns, find_files, is_files, map_columns
+from recsys_ndcg.scale.engines import IDS, check_distinct_columns, map_columns
 
 # suffixes of compressed text that DuckDB reads
 _SUFFIXES = (".gz", ".zst")

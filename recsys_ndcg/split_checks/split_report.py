@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from functools import reduce
 from operator import add
 from typing import Any
@@ -21,11 +21,11 @@ from recsys_ndcg.errors import (
     is_number,
     quote,
 )
-from recsys_ndcg.files import to_json_value
+from recsys_ndcg.files import is_files, to_json_value
 from recsys_ndcg.input import EncodedIds
-from recsys_ndcg.ratings import Interactions
+from recsys_ndcg.ratings import Interactions, concat_interactions
 from recsys_ndcg.rendering import Document, Renderable, Section, ShownTable, Verdict, join_names
-from recsys_ndcg.scale import find_engine, is_files
+from recsys_ndcg.scale import find_engine
 from recsys_ndcg.split_checks.checks import run_checks
 from recsys_ndcg.split_checks.split import VERDICTS, Finding, Profile, Split
 from recsys_ndcg.split_checks.split_data import read_batches, read_part
@@ -282,13 +282,7 @@ def _read_whole(
     """Return a part in memory."""
     if name == "lists" or find_engine(data) is None:
         return read_part(data, name, columns)
-    batches = [*read_batches(data, name, columns, memory_limit)]
-    joined: dict[str, Any] = {}
-    for column in ("user", "item", "rating", "time"):
-        each = [getattr(one, column) for one in batches]
-        each = [one.ids[one.codes] if isinstance(one, EncodedIds) else one for one in each]
-        joined[column] = None if each[0] is None else np.concatenate(each)
-    return replace(Interactions.of(**joined), names=batches[0].names)
+    return concat_interactions([*read_batches(data, name, columns, memory_limit)])
 
 
 def check_parts(
