@@ -18,9 +18,10 @@ from recsys_ndcg.catalogue import Training
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.experiments.fingerprints import describe_value, fingerprint
 from recsys_ndcg.experiments.functions import RatingColumns
-from recsys_ndcg.files import convert_read_errors, is_file_source, to_arrow_column
+from recsys_ndcg.files import convert_read_errors, to_arrow_column
 from recsys_ndcg.folds import get_ratings
-from recsys_ndcg.input import Rows, Table, read_ratings, to_times
+from recsys_ndcg.input import RATING_COLUMNS, Rows
+from recsys_ndcg.ratings import read_interactions
 
 _TIME = "timestamp"
 
@@ -122,13 +123,8 @@ def build_dataset(
     if not isinstance(columns, Mapping | None):
         msg = f"columns must map our names to yours, {{'rating': 'stars'}}, not {quote(columns)}."
         raise InvalidInputError(msg)
-    is_file = is_file_source(data)
-    table = read_ratings(data, columns) if is_file else data
-    rows, others = _read_rows(table, {} if is_file else dict(columns or {}))
+    rows, others = _read_rows(data, columns)
     rated = [rating for _, _, rating, _ in rows]
-    if not rows:
-        msg = "There are no ratings: the table is empty."
-        raise InvalidInputError(msg)
     scale = (min(rated), max(rated)) if rating_scale is None else rating_scale
     try:
         low, high = map(float, scale)
@@ -151,35 +147,22 @@ def build_dataset(
 
 
 def _read_rows(
-    data: Any, columns: dict[str, str]
+    data: Any, columns: Mapping[str, str] | None
 ) -> tuple[list[tuple[Any, Any, float, Any]], pd.DataFrame]:
     """Return rows (user, item, rating, time), and other columns; a missing time is None."""
-    time = columns.pop(_TIME, None)
-    if "rating" in columns:
-        columns["true"] = columns.pop("rating")
-    table = Table(data, columns)
-    names = table.names
-    for role, ours in (("user", "user"), ("item", "item"), ("true", "rating")):
-        if not table.has_candidate(role):
-            known = ", ".join(map(str, names))
-            msg = (
-                f"The ratings have no column {ours!r}. The columns are {known}. "
-                f"Pass its name: columns={{{ours!r}: '...'}}."
-            )
-            raise InvalidInputError(msg)
-    timed = time if time is not None else _TIME if _TIME in names else None
-    ratings = table.read_numbers("true")
-    Rows.check_finite(ratings, "rating", "leave these rows out, or correct them")
-    times = [None] * len(ratings)
-    if timed is not None:
-        times = to_times(table.read_column(timed), _TIME).tolist()
-    user, item = (table.read_ids(name).tolist() for name in ("user", "item"))
-    others = {_TIME if name == timed else name: table.read_column(name) for name in names}
-    used = table.use_columns()
-    reserved = {"user", "item", "rating", *(used[role] for role in ("user", "item", "true"))}
-    kept = {name: values for name, values in others.items() if name not in reserved}
-    rows = list(zip(user, item, ratings.tolist(), times, strict=True))
-    return rows, pd.DataFrame(kept, index=range(len(rows)))
+    found = read_interactions(data, "ratings", columns, RATING_COLUMNS[:3], with_others=True)
+    if found.rating is None:
+        msg = "The ratings have users and items only. Give rows (user, item, rating)."
+        raise InvalidInputError(msg)
+    Rows.check_finite(found.rating, "rating", "leave these rows out, or correct them")
+    others = dict(found.others)
+    times = [None] * len(found)
+    if found.time is not None:
+        times = found.time.tolist()
+        others = {_TIME: found.time, **others}
+    ids = (one[:].tolist() for one in (found.user, found.item))
+    rows = list(zip(*ids, found.rating.tolist(), times, strict=True))
+    return rows, pd.DataFrame(others, index=range(len(rows)))
 
 
 def describe_ratings(data: Any) -> dict[str, Any]:

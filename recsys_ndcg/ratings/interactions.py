@@ -28,6 +28,8 @@ class Interactions:
         The ratings, and the times as numbers; dates are seconds since 1970. NaN if one is missing.
     names : mapping of str to str
         Our names of the columns to the table's, if they differ.
+    others : mapping
+        Further columns of a table in memory, by its names.
     """
 
     user: EncodedIds
@@ -35,6 +37,7 @@ class Interactions:
     rating: Floats | None = None
     time: Floats | None = None
     names: Mapping[str, str] = field(default_factory=dict)
+    others: Mapping[Any, Any] = field(default_factory=dict)
 
     @classmethod
     def of(

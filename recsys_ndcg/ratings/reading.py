@@ -31,6 +31,8 @@ def read_interactions(
     name: str,
     columns: Mapping[str, str] | None = None,
     needed: Sequence[str] = RATING_COLUMNS[:2],
+    *,
+    with_others: bool = False,
 ) -> Interactions:
     """Read users and items, and perhaps ratings, times and further columns.
 
@@ -46,6 +48,8 @@ def read_interactions(
         The table's names of user, item, rating and timestamp.
     needed : sequence of str
         Which of these must be there.
+    with_others : bool
+        Whether to read the further columns of a table, too.
 
     Raises
     ------
@@ -60,7 +64,7 @@ def read_interactions(
     if isinstance(data, Interactions):
         return data
     try:
-        found = _read(data, columns, needed)
+        found = _read(data, columns, needed, with_others=with_others)
     except InvalidInputError as error:
         msg = f"{name}: {error}"
         raise InvalidInputError(msg) from None
@@ -70,7 +74,13 @@ def read_interactions(
     return found
 
 
-def _read(data: Any, columns: Mapping[str, str] | None, needed: Sequence[str]) -> Interactions:
+def _read(
+    data: Any,
+    columns: Mapping[str, str] | None,
+    needed: Sequence[str],
+    *,
+    with_others: bool = False,
+) -> Interactions:
     if hasattr(data, "all_ratings") and hasattr(data, "to_raw_uid"):  # a trainset
         data = [(data.to_raw_uid(u), data.to_raw_iid(i), r) for u, i, r in data.all_ratings()]
     elif hasattr(data, "raw_ratings"):  # a dataset
@@ -82,7 +92,11 @@ def _read(data: Any, columns: Mapping[str, str] | None, needed: Sequence[str]) -
         return Interactions.of(matrix.user, matrix.item, matrix.true)
     opened, named = open_ratings(data, columns, needed)
     if isinstance(opened, Table):
-        return _read_table(opened, columns, needed, named)
+        found = _read_table(opened, columns, needed, named)
+        used = {*found.names.values(), *RATING_COLUMNS}
+        names = [name for name in opened.names if with_others and named is None]
+        others = {name: opened.read_column(name) for name in names if name not in used}
+        return replace(found, others=others)
     if isinstance(opened, Mapping) or not _are_tuples(opened):
         rows = read_rows(opened, table="labels")
         return Interactions.of(rows.user, rows.item, rows.true)

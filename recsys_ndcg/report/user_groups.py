@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass
@@ -258,13 +258,12 @@ def _count_training_rows(
             f"{_TRAIN_FORMS}, one per rating."
         )
         raise InvalidInputError(msg)
+    train = list(train) if isinstance(train, Iterator) else train
     row_users = _read_training_users(train, users, columns)
     ids, codes = encode_ids(row_users, "user")
     n_rows = dict(zip(ids.tolist(), np.bincount(codes, minlength=len(ids)).tolist(), strict=True))
-    if not n_rows:
-        msg = f"train has no rows. {_TRAIN_FORMS}."
-        raise InvalidInputError(msg)
-    check_id_types(users, ids, "user", ("the users evaluated", "the users of train"))
+    if not is_files(train):  # text of a file may be of any type
+        check_id_types(users, ids, "user", ("the users evaluated", "the users of train"))
     return np.array([n_rows.get(user, 0) for user in users.tolist()], dtype=np.int64)
 
 
