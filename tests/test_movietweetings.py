@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.input.dispatch import read_ratings
+from recsys_ndcg.ratings import read_ratings
 
 FOLDER = os.environ.get("RECSYS_NDCG_DATA")
 K = 10

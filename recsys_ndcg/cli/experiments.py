@@ -190,7 +190,7 @@ def demo(
     from recsys_ndcg.comparison import compare, map_models
     from recsys_ndcg.datasets import sample_ratings
     from recsys_ndcg.evaluation import evaluate_by_plan
-    from recsys_ndcg.input import read_ratings
+    from recsys_ndcg.ratings import read_ratings
     from recsys_ndcg.surprise import import_library
 
     check_integer("seed", seed, 0, 2**32 - 1)  # the range of NumPy
@@ -240,7 +240,7 @@ _DEMO = """\
 import numpy as np
 import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
-from recsys_ndcg.input import read_ratings
+from recsys_ndcg.ratings import read_ratings
 from surprise import SVD, BaselineOnly, Dataset, KNNBaseline, NormalPredictor, Reader
 
 ratings = {read}[["user", "item", "rating"]]

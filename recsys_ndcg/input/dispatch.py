@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -21,13 +22,12 @@ from recsys_ndcg.input.frames import (
     match_columns,
     match_rating_columns,
 )
-from recsys_ndcg.input.ids import EncodedIds, make_index
 from recsys_ndcg.input.matrices import read_matrix, to_matrix
 from recsys_ndcg.input.pickles import is_pickle, read_pickle
 from recsys_ndcg.input.plain_text import parse_text
 from recsys_ndcg.input.python_objects import read_objects, read_predictions
-from recsys_ndcg.input.rows import Rows, to_times
-from recsys_ndcg.input.text_format import MAX_COLUMNS, TextFormat, get_first_line
+from recsys_ndcg.input.rows import Rows
+from recsys_ndcg.input.text_format import MAX_COLUMNS, MAX_HEADER_LENGTH, TextFormat
 from recsys_ndcg.input.text_lists import split_tables
 from recsys_ndcg.input.text_tables import (
     Chooser,
@@ -113,15 +113,28 @@ def complete_format(
     The first line is none if a field is a number, and none is named in `columns` or has a known
     name.
     """
-    separator = (
-        "::" if given.separator is None and "::" in get_first_line(text) else given.separator
-    )
+    first, second = [*re.split(r"[\r\n]+", text[:MAX_HEADER_LENGTH], maxsplit=2), ""][:2]
+    separator = "::" if given.separator is None and "::" in first else given.separator
     found = replace(given, separator=separator)
-    fields = [one.strip() for one in found.split_first_line(text)]
+    if given.heading is not None:
+        return found
+    fields, below = (
+        [one.strip() for one in found.split_first_line(each)] for each in (first, second)
+    )
     is_named = bool(match_columns(fields)) or not {*(columns or {}).values()}.isdisjoint(fields)
-    has_number = not np.isnan([*map(parse_number, fields)]).all()
-    heading = given.heading if given.heading is not None else is_named or not has_number
-    return replace(found, heading=heading)
+    return replace(found, heading=is_named or _are_words(fields, below))
+
+
+def _are_words(fields: Sequence[str], below: Sequence[str]) -> bool:
+    """Return whether fields without known names are a heading, given those of the next line.
+
+    They are if each is a word; but two words are ids, unless numbers or lists of ids follow.
+    """
+    if not fields or not all(fields) or not np.isnan([*map(parse_number, fields)]).all():
+        return False
+    has_number = not np.isnan([*map(parse_number, below)]).all()
+    has_list = any(sign in "".join(below[-1:]) and sign not in fields[-1] for sign in ",;| ")
+    return len(fields) != 2 or has_number or has_list
 
 
 def choose_file_columns(
@@ -191,55 +204,6 @@ def check_not_binary(content: Content) -> None:
 _COLUMN_ORDERS = {"labels": ("user", "item", "true"), "results": ("user", "item", "estimated")}
 
 
-def read_ratings(
-    path: FileSource, columns: Mapping[str, Any] | None = None, *, needs_rating: bool = True
-) -> pd.DataFrame:
-    """Read the ratings in a text file, with or without a header, CSV or with ``::``.
-
-    Columns are found by their names in the header. Without a header, or if a name is not
-    recognised, they are in the order user, item, rating, timestamp.
-
-    Parameters
-    ----------
-    path : path, or stream of bytes
-        The file.
-    columns : mapping, optional
-        The file's names of the columns, if they are given.
-    needs_rating : bool
-        Whether a file without ratings, or a row without one, is an error.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns user, item (as written) and, if the file has them, rating and timestamp; dates are
-        seconds since 1970. ``attrs["columns"]`` maps our names to those of the header.
-
-    Raises
-    ------
-    InvalidInputError
-        The file cannot be read or parsed; the message has the line.
-    """
-    content = Content.of(path)
-    text = TextFormat().decode(content)
-    text_format = _detect_ratings_format(text)
-    named: dict[str, str] = {}
-    needed = RATING_COLUMNS[: 2 + needs_rating]
-    table = parse_text(
-        content, text, text_format, choose_ratings(columns, needed, named)(text_format)
-    )
-    read = {name: table[name] for name in RATING_COLUMNS if name in table}
-    if "timestamp" in read:
-        read["timestamp"] = to_times(read["timestamp"], "timestamp")
-    frame = pd.DataFrame(
-        {
-            name: make_index(column.values) if isinstance(column, EncodedIds) else column
-            for name, column in read.items()
-        }
-    )
-    frame.attrs["columns"] = named
-    return frame
-
-
 def choose_ratings(
     columns: Mapping[str, Any] | None, needed: Sequence[str], named: dict[str, str]
 ) -> Callable[[TextFormat], Chooser]:
@@ -281,12 +245,6 @@ def open_ratings(
     opened = _open_data(data, user, None, RATING_COLUMNS, choose_ratings(columns, needed, named))
     is_renamed = is_text and isinstance(opened, Table) and {"user", "item"} <= {*opened.names}
     return opened, named if is_renamed else None
-
-
-def _detect_ratings_format(text: str) -> TextFormat:
-    """Return the format of ratings."""
-    text_format = TextFormat("::" if "::" in get_first_line(text) else None)
-    return replace(text_format, heading=is_rating_header(text_format.split_first_line(text)))
 
 
 def is_rating_header(fields: Sequence[str]) -> bool:

@@ -1,3 +1,4 @@
 from recsys_ndcg.ratings.interactions import Interactions as Interactions
 from recsys_ndcg.ratings.interactions import concat_interactions as concat_interactions
 from recsys_ndcg.ratings.reading import read_interactions as read_interactions
+from recsys_ndcg.ratings.reading import read_ratings as read_ratings

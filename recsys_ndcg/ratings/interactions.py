@@ -11,7 +11,7 @@ import pandas as pd
 
 from recsys_ndcg.arrays import Flags, Floats, Positions, concat_ids, sort_by_key
 from recsys_ndcg.errors import quote
-from recsys_ndcg.input import EncodedIds, encode_ids, format_id, raise_for_rows, to_ids
+from recsys_ndcg.input import EncodedIds, encode_ids, format_id, make_index, raise_for_rows, to_ids
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.parallel import map_in_threads
 
@@ -60,6 +60,14 @@ class Interactions:
     def __len__(self) -> int:
         """Return the number of rows."""
         return len(self.user)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the columns user, item and, if they are known, rating and timestamp."""
+        columns = {name: make_index(getattr(self, name)[:]) for name in ("user", "item")}
+        numbers = {"rating": self.rating, "timestamp": self.time}
+        return pd.DataFrame(
+            columns | {name: one for name, one in numbers.items() if one is not None}
+        )
 
     @property
     def rated(self) -> Floats:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd  # noqa: TC002 - loaded with all that reads tables
 
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.files import are_several_files, find_files
@@ -72,6 +73,22 @@ def read_interactions(
         msg = f"{name}: there are no rows. Check the filter or the file that they came from."
         raise InvalidInputError(msg)
     return found
+
+
+def read_ratings(data: Any) -> pd.DataFrame:
+    """Return ratings in any form as a table.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns user, item, rating and, if the data has times, timestamp: seconds since 1970.
+
+    Raises
+    ------
+    InvalidInputError
+        The data cannot be read, or has no ratings.
+    """
+    return read_interactions(data, "ratings", needed=RATING_COLUMNS[:3]).to_frame()
 
 
 def _read(

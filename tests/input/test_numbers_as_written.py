@@ -19,7 +19,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from recsys_ndcg.input.dispatch import read_ratings
+from recsys_ndcg.ratings import read_ratings
 from tests.errors import assert_rejected
 from tests.input.tables import table_in, write
 from tests.profiles import examples

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg.files.contents import Content
-from recsys_ndcg.input import dispatch, plain_text
+from recsys_ndcg.input import plain_text
 from recsys_ndcg.input.text_format import TextFormat
+from recsys_ndcg.ratings import read_ratings
 from tests.errors import assert_rejected
 from tests.input.tables import compare_readings, ids_of_rows, read_fast, write
 from tests.profiles import examples
@@ -194,6 +195,6 @@ def test_both_readers_agree_on_ratings(
     path = write(tmp_path, "".join(lines).replace(",", separator), "r.dat")
     with monkeypatch.context() as patched:
         patched.setattr(plain_text, "parse_carefully", None)  # it is not called
-        fast = dispatch.read_ratings(path)
+        fast = read_ratings(path)
     monkeypatch.setattr(plain_text, "parse_plain", lambda *_: None)
-    pd.testing.assert_frame_equal(fast, dispatch.read_ratings(path))
+    pd.testing.assert_frame_equal(fast, read_ratings(path))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from recsys_ndcg.input import read_ratings
+from recsys_ndcg.ratings import read_ratings
 from tests.pages import ROOT, block
 
 FOLDER = os.environ.get("RECSYS_NDCG_DATA")
