@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterable, Mapping
+from contextlib import suppress
 from itertools import combinations
 from operator import length_hint
 from typing import Any, ClassVar, NoReturn
@@ -25,18 +26,11 @@ _TIMES = (
     "createdat updatedat playedat"
 )
 _TIMES_AND_ROW_NUMBERS = f"{_TIMES} day unnamed index"
-#: Words in the names of columns that may hold grades, and last words of other names.
-_GRADE_WORD = re.compile(
-    "(amount|bought|buy|click|clicked|cnt|confidence|count|duration|dwell|engagement|favou?rite|"
-    "feedback|freq|frequency|gain|gold|grade|hour|interaction|interest|judge?ment|label|like|liked|"
-    "listen|listened|mark|minute|play|playcount|played|point|pref|preference|purchase|purchased|"
-    "qrel|qty|quality|quantity|rate|rated|.*rating|rel|relevance|relevant|response|reward|score|"
-    "second|spend|spent|star|strength|target|thumb|times|truth|utility|val|.*value|view|viewcount|"
-    "viewed|vote|watch|watched|weight)s?"
-)
-_OTHER_LAST_WORD = re.compile("at|date|datetime|day|ids?|idx|index|time|timestamp|ts")
-_DURATION = re.compile("(dwell|listen|listening|play|spent|view|viewing|watch)time")
-_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+#: The ends of names of columns that are no grades.
+_NOT_GRADES = ("id", "idx", "index", "date", "time", "at")
+_FEW, _REPEATED = 10, 20  # so many different grades are few; of many rows, one in so many
+_LARGEST_GRADE = 1e8  # larger numbers are times, or ids
+_SAMPLE = 1000  # rows of a column that is not used
 _NUMBER = re.compile(r"[-+]?[0-9]+([.,][0-9]*)?([eE][-+]?[0-9]+)?")
 
 
@@ -162,26 +156,30 @@ def format_columns(names: Iterable[Any]) -> str:
     return ", ".join(str(name) if str(name).strip() else repr(name) for name in names) or "none"
 
 
-def is_possible_grade(name: Any) -> bool:
-    """Return whether a column of labels may hold the grade, judging by its name.
+def is_possible_grade(name: Any, values: Any) -> bool:
+    """Return whether a further column of labels may hold the grade, judging by its values.
 
-    The name has a word for grades or counts, or is too short to have a meaning.
+    They are numbers, of which few are different. Times, row numbers and ids are none.
 
     Examples
     --------
-    >>> [is_possible_grade(name) for name in ("play_count", "watch_time", "stars", "x", 2)]
-    [True, True, True, True, True]
-    >>> names = ("session", "device", "click_id", "country", "timestamp")
-    >>> [is_possible_grade(name) for name in names]
-    [False, False, False, False, False]
+    >>> is_possible_grade("overall", [5.0, 4.0, 5.0]), is_possible_grade("overall", ["5", "4"])
+    (True, True)
+    >>> is_possible_grade("timestamp", [5, 4]), is_possible_grade("country", ["fr", "de"])
+    (False, False)
+    >>> is_possible_grade("price", range(1000)), is_possible_grade("genre_id", [1, 2, 1])
+    (False, False)
     """
-    if Table.is_time_or_row_number(name):
+    if Table.is_time_or_row_number(name) or _normalise(str(name)).endswith(_NOT_GRADES):
         return False
-    words = [word.lower() for word in _WORDS.findall(str(name).partition(":")[0])]
-    joined = "".join(words)
-    if _DURATION.fullmatch(joined) or not isinstance(name, str) or len(joined) <= 1:
-        return True
-    return any(map(_GRADE_WORD.fullmatch, words)) and not _OTHER_LAST_WORD.fullmatch(words[-1])
+    try:
+        numbers = pd.to_numeric(pd.Series(values)).dropna()
+    except (TypeError, ValueError):
+        return False
+    if numbers.dtype.kind not in "iufb":
+        return False
+    is_small = not len(numbers) or numbers.abs().max() < _LARGEST_GRADE
+    return bool(is_small and 0 < numbers.nunique() <= max(_FEW, len(numbers) // _REPEATED))
 
 
 def _normalise(name: str) -> str:
@@ -272,6 +270,14 @@ class Table:
             self._matches = others | {"item": free}
         if "user" not in self._matches and lists and len(self.names) == 2:
             self._matches["user"] = [name for name in self.names if name not in lists]
+
+    def _get_sample(self, name: Any) -> Any:
+        """Return the first values of a column, or all."""
+        if self._lazy is not None:
+            return self._lazy.select(name).head(_SAMPLE).collect()[name].to_list()
+        with suppress(InvalidInputError, TypeError):  # nested values, or nothing to cut
+            return to_column(self.get_native(name)[:_SAMPLE], str(name))
+        return ()
 
     def holds_lists(self, name: Any) -> bool:
         """Return whether the cells of a column hold several values each."""
@@ -479,7 +485,8 @@ class Table:
     def _warn_of_unused_grade(self) -> None:
         """Warn if labels have no grade, and an unused column may be the grade."""
         ids = [name for name in self.names if name in self._used]
-        grades = [name for name in self.names if name not in self._used and is_possible_grade(name)]
+        others = [name for name in self.names if name not in self._used]
+        grades = [name for name in others if is_possible_grade(name, self._get_sample(name))]
         if grades:
             msg = (
                 "The labels have no column 'true', so every row counts as 1. Unused: "
@@ -639,7 +646,7 @@ class Table:
         free = [name for name in self._matches.get(column, []) if name in self.names]
         free = free or [name for name in others if not self.is_time_or_row_number(name)]
         if column == "true" and len(free) > 1:
-            free = [name for name in free if is_possible_grade(name)]
+            free = [name for name in free if is_possible_grade(name, self._get_sample(name))]
         return free[0] if len(free) == 1 else "..."
 
     def warn_of_recognised_names(self) -> None:

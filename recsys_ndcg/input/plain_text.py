@@ -17,6 +17,7 @@ from recsys_ndcg.input.text_format import (
     MAX_HEADER_LENGTH,
     SCORES_HEADER,
     TextFormat,
+    UnreadColumn,
     get_first_line,
 )
 from recsys_ndcg.input.text_tables import Chooser, is_mostly_empty, parse_carefully, parse_integers
@@ -69,8 +70,8 @@ def parse_plain(
     Returns
     -------
     dict or None
-        All columns, None for those that were not chosen. Ids are integers if all of them are
-        written as plain integers, else encoded text. None if the text is not plain.
+        All columns, an `UnreadColumn` for those that were not chosen. Ids are integers if all of
+        them are written as plain integers, else encoded text. None if the text is not plain.
     """
     if not has_safe_pyarrow():
         return None
@@ -113,7 +114,8 @@ def parse_plain(
     except (pa.ArrowException, UnusualTextError, UnicodeEncodeError):  # for lone surrogates
         return None
     columns = numeric | dict(zip(ids, encoded, strict=True))
-    return {name: columns.get(name) for name in names}
+    unread = {name: UnreadColumn(text, text_format, place) for place, name in enumerate(names)}
+    return {**unread, **columns}
 
 
 def _parse_header(line: str, separator: str, *, has_header: bool) -> list[str] | None:

@@ -189,6 +189,30 @@ class TextFormat:
             return []
 
 
+class UnreadColumn:
+    """A column of text that nobody reads but for its first rows.
+
+    Parameters
+    ----------
+    text : str
+        The table.
+    text_format : TextFormat
+        Its format.
+    place : int
+        The number of the column, from 0.
+    """
+
+    def __init__(self, text: str, text_format: TextFormat, place: int) -> None:
+        self._text, self._format, self._place = text, text_format, place
+
+    def __getitem__(self, rows: slice) -> list[str]:
+        """Return the first rows."""
+        lines = self._text[:MAX_HEADER_LENGTH].splitlines()[bool(self._format.heading) :][rows]
+        how = TextFormat(self._format.find_separator(self._text))
+        fields = [how.split_first_line(line) for line in lines if line]
+        return [one[self._place] for one in fields if len(one) > self._place]
+
+
 def get_first_line(text: str) -> str:
     """Return the first line, or the beginning of a line that is too long for a header."""
     return re.split(r"[\r\n]", text[:MAX_HEADER_LENGTH], maxsplit=1)[0]
