@@ -240,7 +240,7 @@ def open_ratings(
     The names are None if the columns still have their own names.
     """
     named: dict[str, str] = {}
-    is_text = is_file_source(data)
+    is_text = is_file_source(split_format(data)[0])
     user = {"user": columns["user"]} if isinstance(columns, Mapping) and "user" in columns else None
     opened = _open_data(data, user, None, RATING_COLUMNS, choose_ratings(columns, needed, named))
     is_renamed = is_text and isinstance(opened, Table) and {"user", "item"} <= {*opened.names}
@@ -366,6 +366,7 @@ def _open_data(
     make_chooser: Callable[[TextFormat], Chooser] | None = None,
 ) -> Any:
     """Return data, or what a file holds: a `Table` with our column names, or Python objects."""
+    data, text_format = split_format(data, text_format)
     data = _load_pickle(data, columns, text_format)
     if is_file_source(data):
         columns = Table.check_columns(columns)
@@ -376,6 +377,18 @@ def _open_data(
             return Table(data, columns)
         data = _convert_records(data.data)
     return Table(data, columns) if _is_table(data, columns) else data
+
+
+def split_format(data: Any, text_format: TextFormat | None = None) -> tuple[Any, Any]:
+    """Return a file and its format, which may be given beside it: (path, TextFormat(...)).
+
+    Examples
+    --------
+    >>> split_format(("r.csv", TextFormat(";")))[0]
+    'r.csv'
+    """
+    is_pair = isinstance(data, tuple) and len(data) == 2 and isinstance(data[1], TextFormat)
+    return data if is_pair else (data, text_format)
 
 
 def _load_pickle(data: Any, columns: Mapping[str, str] | None, text: TextFormat | None) -> Any:

@@ -13,7 +13,7 @@ import pandas as pd
 from recsys_ndcg.arrays import Ids
 from recsys_ndcg.errors import InvalidInputError, quote, warn
 from recsys_ndcg.files import Content, FileSource, is_file_source
-from recsys_ndcg.input.dispatch import check_not_binary, complete_format
+from recsys_ndcg.input.dispatch import check_not_binary, complete_format, split_format
 from recsys_ndcg.input.file_kinds import FileKind, find_kind
 from recsys_ndcg.input.frames import format_columns, match_columns
 from recsys_ndcg.input.ids import is_row_number_index
@@ -37,7 +37,7 @@ _ITEM_FILES = {
 def is_indexed_table(data: Any) -> bool:
     """Return whether data are a table or the path of one, not a column of ids."""
     has_columns = any(hasattr(type(data), name) for name in ("columns", "schema"))
-    return isinstance(data, Mapping) or has_columns or is_file_source(data)
+    return isinstance(data, Mapping) or has_columns or is_file_source(split_format(data)[0])
 
 
 def read_indexed_table(data: Any, name: str, key: str = "item") -> tuple[Ids, pd.DataFrame]:
@@ -156,8 +156,9 @@ def _find_column(frame: pd.DataFrame, name: str, key: str) -> Any:
 
 
 def _to_pandas(data: Any, name: str) -> pd.DataFrame:
+    data, text_format = split_format(data)
     if is_file_source(data):
-        return _read_file(data)
+        return _read_file(data, text_format or TextFormat())
     if isinstance(data, pd.Series):
         return data.to_frame("feature" if data.name is None else data.name)
     if isinstance(data, pd.DataFrame):
@@ -183,7 +184,7 @@ def _to_pandas(data: Any, name: str) -> pd.DataFrame:
     return found
 
 
-def _read_file(source: FileSource) -> pd.DataFrame:
+def _read_file(source: FileSource, how: TextFormat) -> pd.DataFrame:
     """Read all columns of a file.
 
     In text, a column whose fields are all plain whole numbers becomes integers, all numbers floats;
@@ -194,14 +195,14 @@ def _read_file(source: FileSource) -> pd.DataFrame:
         return pd.DataFrame({name: columns[name] for name in columns})
     content = Content.of(source)
     check_not_binary(content)
-    text = TextFormat().decode(content)
+    text = how.decode(content)
     if parse := find_kind(content.suffix).parse:
         columns = parse(content.name, text)
         if isinstance(columns, JsonObjects):
             is_by_id = isinstance(columns.data, dict)
             return pd.DataFrame.from_dict(columns.data, "index" if is_by_id else "columns")
         return pd.DataFrame({name: columns[name] for name in columns})
-    how = complete_format(text, TextFormat())
+    how = complete_format(text, how)
     separator = how.find_separator(text)
     fields = how.split_first_line(text)
     names = None if how.heading else _ITEM_FILES.get(len(fields))

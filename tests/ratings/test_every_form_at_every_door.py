@@ -1,0 +1,103 @@
+"""The same rows in every form give the same result wherever rows are taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import recsys_ndcg as rn
+from recsys_ndcg.ratings import read_interactions
+from tests.errors import rejects
+from tests.ratings.forms import FORMS, FRAME, UNRATED, make
+
+pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
+LABELS = {user: [(2 * user) % 9 + 1, (user + 3) % 9 + 1] for user in range(1, 13)}
+LISTS = {user: [(user + place) % 9 + 1 for place in range(4)] for user in range(1, 13)}
+TEST = FRAME.assign(item=FRAME["item"] % 4 + 8)
+
+
+def _evaluate(**options: Any) -> list[float]:
+    metrics = options.pop("metrics")
+    report = rn.evaluate(labels=LABELS, results=LISTS, metrics=metrics, progress=False, **options)
+    found: list[float] = report.mean.round(12).tolist()
+    return found
+
+
+def _segment(train: Any) -> dict[Any, int]:
+    report = rn.evaluate(labels=LABELS, results=LISTS, metrics="ndcg@3")
+    return report.by("training_ratings", train=train).counts
+
+
+def _check(train: Any, test: Any = TEST) -> list[Any]:
+    found = rn.check_split(train, test).to_dict()["findings"]
+    return [(one["check"], one["count"]) for one in found]
+
+
+def _predict(train: pd.DataFrame, pairs: pd.DataFrame) -> Any:
+    means = train.groupby("item")["rating"].mean()
+    return pairs["item"].map(means).fillna(means.mean())
+
+
+def _experiment(ratings: Any) -> list[float]:
+    found = rn.experiment(
+        ratings, {"item mean": _predict, "zero": _zero}, metrics=["rmse"], progress=False
+    )
+    means: list[float] = found.leaderboard["mean"].round(12).tolist()
+    return means
+
+
+def _zero(train: pd.DataFrame, pairs: pd.DataFrame) -> Any:
+    return np.zeros(len(pairs)) + len(train) * 0
+
+
+DOORS: dict[str, Callable[[Any], Any]] = {
+    "train": lambda rows: _evaluate(metrics=["popularity@3", "novelty@3"], train=rows),
+    "catalogue": lambda rows: _evaluate(metrics=["coverage@3"], catalogue=rows),
+    "propensity": lambda rows: rn.propensity(rows, gamma=1.5).weights.round(12).to_dict(),
+    "by": _segment,
+    "check_split, training": _check,
+    "check_split, test": lambda rows: [one[0] for one in _check(TEST, rows)],
+    "experiment": _experiment,
+}
+#: What makes no sense, and what is said.
+REFUSED = {
+    **{(form, "experiment"): "rating" for form in UNRATED},
+    **{(form, "catalogue"): "type tuple" for form in ("rows of two", "rows of three", "rows of four", "testset")},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_is_read_at_every_door(form: str, door: str, tmp_path: Path) -> None:
+    """Or one message says what is missing."""
+    rows = make(form, tmp_path)
+    if (form, door) in REFUSED:
+        with rejects(REFUSED[form, door]):
+            DOORS[door](rows)
+        return
+    if door == "check_split, training":  # without ratings and times, some checks are not made
+        assert ("test rows in training", 24) in DOORS[door](rows) or DOORS[door](rows)[0] == DOORS[
+            door
+        ](FRAME)[0]
+        return
+    if door == "check_split, test":
+        assert DOORS[door](rows)[0] == DOORS[door](FRAME)[0]
+        return
+    assert DOORS[door](rows) == DOORS[door](FRAME)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_rows_ratings_and_times_are_the_same(form: str, tmp_path: Path) -> None:
+    """Whatever order they are in."""
+    found = read_interactions(make(form, tmp_path), "ratings").to_frame()
+    expected = FRAME[[*found]]
+    if form in UNRATED and "rating" in found:
+        expected = expected.assign(rating=1.0)
+    keys = ["user", "item"]
+    found, expected = (one.sort_values(keys, ignore_index=True) for one in (found, expected))
+    pd.testing.assert_frame_equal(found, expected, check_dtype=False)
