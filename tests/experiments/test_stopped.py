@@ -94,7 +94,9 @@ def test_a_stopped_run_ends_at_once_and_resumes(name: str, n_jobs: int, tmp_path
     assert 3 <= len(kept) < 24
     if name == "SIGINT":
         assert not list(folder.rglob(".*"))
-        assert "KeyboardInterrupt" in printed.splitlines()[-1]
+        # joblib's tracker, another process, may warn of files that are gone already
+        lines = [line for line in printed.splitlines() if "resource_tracker" not in line]
+        assert "KeyboardInterrupt" in lines[-1]
         chained = printed.count("During handling of")  # as where pathlib looks for an attribute
         assert printed.count("Traceback") == 1 + chained, printed
     again = _begun(folder, n_jobs)
