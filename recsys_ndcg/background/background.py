@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -25,21 +25,19 @@ from recsys_ndcg.arrays import (
 from recsys_ndcg.background.features import Feature, combine_features, number_labels, read_features
 from recsys_ndcg.background.weights import Propensity, digest_columns, read_weights
 from recsys_ndcg.errors import InvalidInputError, as_float, format_count, is_number, quote
-from recsys_ndcg.files import are_existing_files
 from recsys_ndcg.input import (
     EncodedIds,
     Rows,
     check_id_types,
     encode_ids,
     has_values_by_id,
-    is_indexed_table,
     read_indexed_table,
     read_rows,
     read_values_by_id,
     to_column,
 )
 from recsys_ndcg.lazy import Cache, lazy_property
-from recsys_ndcg.ratings import Interactions, read_interactions
+from recsys_ndcg.ratings import Interactions, are_ids, is_table_by_item, read_interactions
 
 #: The names of what can be known, and how to give it in Python and at the command line.
 SOURCES = {
@@ -417,22 +415,14 @@ def _list_ids(ids: Any) -> Ids:
     return ids.ids[ids.codes] if isinstance(ids, EncodedIds) else np.asarray(ids)
 
 
-def _are_ids(data: Any) -> bool:
-    """Return whether data are a column, or another collection, of ids."""
-    if getattr(data, "ndim", 1) != 1 or not isinstance(data, Iterable):
-        return False
-    return not (are_existing_files(data) or hasattr(data, "raw_ratings"))
-
-
 def _read_catalogue(data: Any) -> Ids:
     """Return ids: a column, those of a table by item, or the items of interactions."""
-    is_mapping = isinstance(data, Mapping) and "item" not in data
-    if is_mapping or not (is_indexed_table(data) or _are_ids(data)):
-        ids = read_interactions(data, "catalogue=").item.ids
-    elif is_indexed_table(data):
+    if are_ids(data):
+        ids = to_column(data, "catalogue")
+    elif is_table_by_item(data):
         ids = read_indexed_table(data, "catalogue")[0]
     else:
-        ids = to_column(data, "catalogue")
+        ids = read_interactions(data, "catalogue=", needed=("item",)).item.ids
     if not len(ids):
         msg = "catalogue is empty: give the ids of all items that can be recommended."
         raise InvalidInputError(msg)

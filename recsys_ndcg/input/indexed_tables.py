@@ -199,8 +199,9 @@ def _read_file(source: FileSource, how: TextFormat) -> pd.DataFrame:
     if parse := find_kind(content.suffix).parse:
         columns = parse(content.name, text)
         if isinstance(columns, JsonObjects):
-            is_by_id = isinstance(columns.data, dict)
-            return pd.DataFrame.from_dict(columns.data, "index" if is_by_id else "columns")
+            if isinstance(columns.data, list):
+                return pd.DataFrame(columns.data)
+            return pd.DataFrame.from_dict(columns.data, "index")
         return pd.DataFrame({name: columns[name] for name in columns})
     how = complete_format(text, how)
     separator = how.find_separator(text)

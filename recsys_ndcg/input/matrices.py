@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from recsys_ndcg.arrays import Codes
 from recsys_ndcg.errors import InvalidInputError, warn
-from recsys_ndcg.input.ids import EncodedIds, encode_ids
+from recsys_ndcg.input.ids import encode_ids
 from recsys_ndcg.input.python_objects import score_by_rank
 from recsys_ndcg.input.rows import Rows, to_floats
 
@@ -109,7 +108,7 @@ def read_all_items(matrix: Any, table: str) -> Rows:
     Examples
     --------
     >>> rows = read_all_items(np.array([[0.5, np.nan], [0.2, 0.1]]), "results")
-    >>> rows.user.values.tolist(), rows.item.values.tolist(), rows.estimated.tolist()
+    >>> rows.user.tolist(), rows.item.tolist(), rows.estimated.tolist()
     ([0, 1, 1], [0, 0, 1], [0.5, 0.2, 0.1])
     """
     number = "estimated" if table == "results" else "true"
@@ -120,10 +119,7 @@ def read_all_items(matrix: Any, table: str) -> Rows:
         is_there = ~np.isnan(matrix) if matrix.dtype.kind == "f" else np.ones(matrix.shape, bool)
         user, item = np.nonzero(is_there)
         values = matrix[is_there]
-    ids = (_number(one, n) for one, n in zip((user, item), matrix.shape, strict=True))
-    return Rows(
-        {**dict(zip(("user", "item"), ids, strict=True)), number: to_floats(values, number)}, table
-    )
+    return Rows({"user": user, "item": item, number: to_floats(values, number)}, table)
 
 
 def read_ranked_items(items: NDArray[Any], scores: Any, table: str) -> Rows:
@@ -139,11 +135,11 @@ def read_ranked_items(items: NDArray[Any], scores: Any, table: str) -> Rows:
     Examples
     --------
     >>> rows = read_ranked_items(np.array([[4, 2], [7, 4]]), None, "results")
-    >>> rows.user.values.tolist(), rows.item.tolist(), rows.estimated.tolist()
+    >>> rows.user.tolist(), rows.item.tolist(), rows.estimated.tolist()
     ([0, 0, 1, 1], [4, 2, 7, 4], [0.0, -1.0, 0.0, -1.0])
     """
     n_users, width = items.shape
-    user = np.repeat(np.arange(n_users, dtype=np.int32), width)
+    user = np.repeat(np.arange(n_users), width)
     if scores is None:
         is_ranked = table == "results"
         values = score_by_rank([width] * n_users) if is_ranked else np.ones(items.size)
@@ -157,15 +153,9 @@ def read_ranked_items(items: NDArray[Any], scores: Any, table: str) -> Rows:
         kept = item != -1
         n_left_out = int((~kept).sum())
         warn(f"{n_left_out} of {len(item)} items are -1, which fills up short lists: left out.")
-    ids = EncodedIds(np.arange(n_users), user[kept])
     number = "estimated" if table == "results" else "true"
-    columns = {"user": ids, "item": item[kept], number: values[kept]}
+    columns = {"user": user[kept], "item": item[kept], number: values[kept]}
     return Rows(columns, table, order_only=scores is None and table == "results")
-
-
-def _number(codes: Any, n: int) -> EncodedIds:
-    numbers: Codes = np.asarray(codes, dtype=np.int32)
-    return EncodedIds(np.arange(n), numbers)
 
 
 def to_array(values: Any, name: str) -> Any:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pandas as pd  # noqa: TC002 - loaded with all that reads tables
+import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.files import are_several_files, find_files
+from recsys_ndcg.files import are_existing_files, are_several_files, find_files, is_file_source
 from recsys_ndcg.input import (
     RATING_COLUMNS,
     ListCells,
@@ -73,6 +74,30 @@ def read_interactions(
         msg = f"{name}: there are no rows. Check the filter or the file that they came from."
         raise InvalidInputError(msg)
     return found
+
+
+def are_ids(data: Any) -> bool:
+    """Return whether data are a column, or another collection, of ids.
+
+    Examples
+    --------
+    >>> are_ids(["a", "b"]), are_ids({1, 2}), are_ids([("ann", "a")]), are_ids({"ann": ["a"]})
+    (True, True, False, False)
+    """
+    if isinstance(data, Mapping | str) or hasattr(type(data), "columns") or is_file_source(data):
+        return False
+    if not isinstance(data, Iterable) or getattr(data, "ndim", 1) != 1 or are_existing_files(data):
+        return False
+    first = next(iter(data), None) if hasattr(data, "__len__") else None
+    return not isinstance(first, Mapping | list | tuple | set | np.ndarray | os.PathLike)
+
+
+def is_table_by_item(data: Any) -> bool:
+    """Return whether data are a table in memory that has no users."""
+    if not hasattr(type(data), "columns"):
+        return isinstance(data, Mapping) and "item" in data and "user" not in data
+    names = getattr(getattr(data, "index", None), "names", [])
+    return "user" not in names and not Table(data).has_candidate("user")
 
 
 def read_ratings(data: Any) -> pd.DataFrame:
@@ -148,8 +173,9 @@ def _read_table(
 ) -> Interactions:
     found = table.match_ratings(None if named is not None else columns, needed)
     values = {ours: table.get_native(theirs) for ours, theirs in found.items()}
-    if "item" not in values:  # only the users count
-        values["item"] = np.zeros(len(to_ids(values["user"], "user")), dtype=np.int64)
+    for one, other in (("item", "user"), ("user", "item")):
+        if one not in values:  # only the others count
+            values[one] = np.zeros(len(to_ids(values[other], other)), dtype=np.int64)
     cells = ListCells.of(values["item"], "item")
     if cells is not None:
         values |= {"user": cells.repeat(to_ids(values["user"], "user")), "item": cells.entries}

@@ -16,7 +16,7 @@ import pandas as pd
 
 from recsys_ndcg.arrays import Floats, Ids, Positions
 from recsys_ndcg.errors import InvalidInputError, is_encodable, quote, suggest
-from recsys_ndcg.files import are_existing_files, is_file_source, is_files
+from recsys_ndcg.files import is_file_source, is_files
 from recsys_ndcg.input import (
     EncodedIds,
     Table,
@@ -28,7 +28,7 @@ from recsys_ndcg.input import (
     read_file,
     to_column,
 )
-from recsys_ndcg.ratings import read_interactions
+from recsys_ndcg.ratings import are_ids, read_interactions
 
 if TYPE_CHECKING:
     from recsys_ndcg.scoring import Scores
@@ -269,7 +269,7 @@ def _count_training_rows(
 
 def _read_training_users(train: Any, users: Ids, columns: Mapping[str, str] | None) -> Ids:
     """Return the user of every row."""
-    if _are_ids(train):
+    if are_ids(train):
         return to_column(train.to_numpy() if hasattr(train, "to_numpy") else list(train), "user")
     user = {"user": columns["user"]} if columns and "user" in columns else None
     ids = read_interactions(train, "train", user, ("user",)).user
@@ -278,17 +278,6 @@ def _read_training_users(train: Any, users: Ids, columns: Mapping[str, str] | No
         known = to_objects([given.get(format_id(one), one) for one in ids.ids.tolist()])
         return known[ids.codes]
     return ids[:]
-
-
-def _are_ids(train: Any) -> bool:
-    """Return whether training data are a column of user ids."""
-    if isinstance(train, AbstractSet):
-        return True
-    if hasattr(train, "columns") or isinstance(train, Mapping | str) or are_existing_files(train):
-        return False
-    first = next(iter(train), None) if isinstance(train, Sequence) else None
-    is_column = getattr(train, "ndim", 0) == 1 or (isinstance(train, Sequence) and len(train) > 0)
-    return (is_column and not hasattr(first, "__len__")) or isinstance(first, str)
 
 
 #: The forms of groups other than the built-in ones, for messages.

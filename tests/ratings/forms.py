@@ -27,6 +27,7 @@ FRAME = pd.DataFrame(ROWS, columns=["user", "item", "rating", "timestamp"])
 _CSV = FRAME.to_csv(index=False)
 _LINES = FRAME.to_csv(index=False, header=False)
 _TABS = _LINES.replace(",", "\t")
+_LATIN = "user,item,rating,timestamp,note\n" + _LINES.replace("\n", ",né\n")
 _INTER = "user_id:token\titem_id:token\trating:float\ttimestamp:float\n"
 
 
@@ -42,6 +43,10 @@ def _make_dataset() -> Any:
     surprise = pytest.importorskip("surprise")
     reader = surprise.Reader(rating_scale=(1, 5))
     return surprise.Dataset.load_from_df(FRAME[["user", "item", "rating"]], reader)
+
+
+def _group_items() -> dict[str, list[int]]:
+    return {str(user): rows["item"].tolist() for user, rows in FRAME.groupby("user")}
 
 
 #: Made in memory.
@@ -79,10 +84,10 @@ FILES: dict[str, tuple[str, str | bytes]] = {
     "semicolons": ("r.csv", _CSV.replace(",", ";")),
     "compressed": ("r.csv.gz", gzip.compress(_CSV.encode())),
     "UTF-16": ("r.csv", _CSV.encode("utf-16")),
-    "a note in Latin-1": ("r.csv", _CSV.replace("\n", ",né\n").replace("né", "note", 1).encode("latin-1")),
+    "a note in Latin-1": ("r.csv", _LATIN.encode("latin-1")),
     "JSON lines": ("r.jsonl", FRAME.to_json(orient="records", lines=True)),
     "JSON": ("r.json", FRAME.to_json(orient="records")),
-    "JSON by user": ("r.json", json.dumps({str(u): [i for v, i, *_ in ROWS if u == v] for u, *_ in ROWS})),
+    "JSON by user": ("r.json", json.dumps(_group_items())),
 }  # fmt: skip
 #: Forms without ratings.
 UNRATED = {"rows of two", "lists", "sets", "a series of lists", "JSON by user"}
