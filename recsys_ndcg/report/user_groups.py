@@ -260,6 +260,9 @@ def _count_training_rows(
         raise InvalidInputError(msg)
     train = list(train) if isinstance(train, Iterator) else train
     row_users = _read_training_users(train, users, columns)
+    if not len(row_users):
+        msg = "train: there are no rows. Check the filter or the file that they came from."
+        raise InvalidInputError(msg)
     ids, codes = encode_ids(row_users, "user")
     n_rows = dict(zip(ids.tolist(), np.bincount(codes, minlength=len(ids)).tolist(), strict=True))
     if not is_files(train):  # text of a file may be of any type
