@@ -286,11 +286,13 @@ def _describe_inputs(
     tables = [*data.values()] if is_named and not is_pair(data) else list_tables(data)
     if not all(one is None or is_files(one) for one in tables) or data is None:
         return inputs
-    files = (
-        dict(zip(data, map(_name_files, tables), strict=True)) if is_named else _name_files(data)
-    )
+    # after the tables there may be list_separator
+    named = dict(zip(data, map(_name_files, tables), strict=False)) if is_named else None
+    files = _name_files(data) if named is None else named
     options: dict[str, Any] = {"columns": dict(columns)} if columns else {}
     changed = {"n_items": n_items} if n_items is not None else {}
+    if is_pair(data) and "list_separator" in data:
+        changed["list_separator"] = data["list_separator"]
     given = {name: repr(value) for name, value in (options | changed).items()}
     if text is not None and text != type(text)():
         given["text"] = f"rn.{text!r}"
