@@ -58,9 +58,13 @@ def evaluate(  # noqa: PLR0913 - the contract
         ``{"qrels": ..., "run": ...}``, as in `RankedLists.from_trec`.
         A Spark DataFrame is measured on its workers: `recsys_ndcg.scale.spark.evaluate`.
     labels, results : tables, lists per user or arrays, optional
-        In place of `data`, the relevant items and what was recommended, in any form of
-        `RankedLists.from_labels`: rows, or one row, cell or list per user, best first. Results
-        alone are enough for metrics such as coverage.
+        In place of `data`, the relevant items and what was recommended, each in any of these forms:
+        tables with a row per item, or with one per user: a list in a cell, ``"a b c"`` in a cell of
+        text, or one column per rank; ``{user: [items]}``, best first, ``{user: {item: number}}``;
+        rows ``(user, item, number)``; files of tables, JSON of these dicts, known formats of data
+        sets; parallel lists, ``[[1, 2], [3]]``, of users 0, 1, 2 …; arrays of users × k item
+        numbers, perhaps with one of scores, or of users × items, dense or sparse. Results alone are
+        enough for metrics such as coverage.
     list_separator : str, optional
         What separates the ids in a cell of text that has several; "" if each cell is one id. By
         default it is decided by what matches the other table.
