@@ -21,7 +21,7 @@ print(report.per_user.round(4).to_string())
 
 folder = Path(tempfile.mkdtemp())
 
-# A competition: ids in one cell, with blanks between them. It measures MAP@12 over min(k, relevant).
+# A competition: ids in one cell, with blanks between them; MAP@12 is over min(12, relevant).
 (folder / "solution.csv").write_text(
     "customer_id,prediction\nann,0108775015 0108775044\nbob,0110065001\n"
 )

@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Never
+
+import pandas as pd
 
 from recsys_ndcg.background import Background
 from recsys_ndcg.errors import InvalidInputError, hide_more
 from recsys_ndcg.files import check_path, find_files, is_files, write_file
+from recsys_ndcg.input import is_row_number_index
 from recsys_ndcg.lists import GroupedLists, RankedLists
 from recsys_ndcg.parallel import limit_threads
 from recsys_ndcg.report import Report
@@ -86,8 +90,9 @@ def evaluate(  # noqa: PLR0913 - the contract
     train : table, rows or trainset, optional
         The rows that the model was trained on: popularity, novelty and what a user had before.
         Only the users and items are read, not the ratings.
-    catalogue : ids or table, optional
-        All items that can be recommended. Chance is then a list drawn from them.
+    catalogue : ids, table, interactions or number, optional
+        All items that can be recommended. Chance is then a list drawn from them. For chance alone
+        their number is enough, or for each user the number of items that could be recommended.
     features : table, optional
         Indexed by item, or with a column ``item``; numbers, categories, sets or vectors.
     base : lists, optional
@@ -150,12 +155,12 @@ def evaluate(  # noqa: PLR0913 - the contract
     if more:  # as scikit-learn's functions are called
         raise_two_tables(data, more[0])
     data = pair_tables(data, labels, results, list_separator)
+    catalogue, n_items = split_catalogue(catalogue)
     background = Background.of(train, catalogue, features, base, groups, weights)
     plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention, background=background)
     with limit_threads(n_jobs):
-        return evaluate_by_plan(
-            data, plan, columns, memory_limit=memory_limit, per_user=per_user, progress=progress
-        )
+        how: dict[str, Any] = {"memory_limit": memory_limit, "per_user": per_user}
+        return evaluate_by_plan(data, plan, columns, n_items=n_items, **how, progress=progress)
 
 
 def pair_tables(data: Any, labels: Any, results: Any, list_separator: str | None = None) -> Any:
@@ -183,6 +188,22 @@ def pair_tables(data: Any, labels: Any, results: Any, list_separator: str | None
     InvalidInputError.raise_if(fault)
     pair = {"labels": labels, "results": results}
     return pair if list_separator is None else pair | {"list_separator": list_separator}
+
+
+def split_catalogue(catalogue: Any) -> tuple[Any, Any]:
+    """Return the items that can be recommended, and their number, of which one is None.
+
+    Examples
+    --------
+    >>> split_catalogue(5000), split_catalogue({"ann": 20}), split_catalogue(["a", "b"])
+    ((None, 5000), (None, {'ann': 20}), (['a', 'b'], None))
+    """
+    is_size = isinstance(catalogue, Integral)
+    if isinstance(catalogue, Mapping):
+        is_size = len(catalogue) > 0 and _has_only(catalogue.values(), Integral)
+    elif isinstance(catalogue, pd.Series):
+        is_size = catalogue.dtype.kind in "iu" and not is_row_number_index(catalogue.index)
+    return (None, catalogue) if is_size else (catalogue, None)
 
 
 def raise_two_tables(first: Any, second: Any) -> Never:
@@ -217,7 +238,7 @@ def evaluate_by_plan(  # noqa: PLR0913 - with the options of the command line
     columns: Mapping[str, str] | None = None,
     *,
     text: TextFormat | None = None,
-    n_items: int | None = None,
+    n_items: Any = None,
     memory_limit: str | float | None = None,
     per_user: str | Path | None = None,
     progress: bool = True,
@@ -262,7 +283,7 @@ def evaluate_in_memory(
     plan: Plan,
     columns: Mapping[str, str] | None = None,
     text: TextFormat | None = None,
-    n_items: int | None = None,
+    n_items: Any = None,
 ) -> Report:
     """Evaluate data by a plan in memory.
 
@@ -281,7 +302,7 @@ def _describe_inputs(
     plan: Plan,
     columns: Mapping[str, str] | None,
     text: TextFormat | None,
-    n_items: int | None,
+    n_items: Any,
 ) -> dict[str, str]:
     """Return `Report.inputs`: Python for the arguments that are files."""
     known = {} if plan.background is None else plan.background.paths
@@ -320,7 +341,7 @@ def read_lists(
     plan: Plan,
     columns: Mapping[str, str] | None = None,
     text: TextFormat | None = None,
-    n_items: int | None = None,
+    n_items: Any = None,
 ) -> GroupedLists:
     """Read predictions, labels and results, or qrels and a run of TREC.
 
@@ -348,7 +369,7 @@ def read_lists(
     return RankedLists.of(data, columns=columns, duplicates=duplicates, text=text)
 
 
-def _check_n_items(data: Any, n_items: int | None) -> None:
+def _check_n_items(data: Any, n_items: Any) -> None:
     """Raise if the size of a catalogue is given for predictions."""
     if n_items is not None and not is_pair(data):
         msg = "n_items has no effect on predictions: only results or a run come from a catalogue."

@@ -16,7 +16,7 @@ import pandas as pd
 from recsys_ndcg.background import Background
 from recsys_ndcg.convention import PRESETS, Convention, format_choice
 from recsys_ndcg.errors import InvalidInputError, is_number, quote
-from recsys_ndcg.evaluation import pair_tables, read_lists
+from recsys_ndcg.evaluation import pair_tables, read_lists, split_catalogue
 from recsys_ndcg.lists import Facts, GroupedLists
 from recsys_ndcg.rendering import (
     Code,
@@ -108,11 +108,12 @@ def reconcile(  # noqa: PLR0913 - the parameters of evaluate
     lenskit   0.75        0.65  short_list=n +0.6500 (100%)
     """
     data = pair_tables(data, labels, results, list_separator)
+    catalogue, n_items = split_catalogue(catalogue)
     known = Background.of(train, catalogue, features, base, groups, weights)
     if isinstance(metrics, Iterator):  # read twice below
         metrics = [*metrics]
     plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention, background=known)
-    lists = plan.add_background(read_lists(data, plan, columns))
+    lists = plan.add_background(read_lists(data, plan, columns, n_items=n_items))
     is_open = isinstance(k, str) and k == "default"
     return reconcile_lists(lists, plan, reported, metrics if is_open else plan.metrics)
 

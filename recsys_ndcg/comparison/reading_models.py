@@ -29,7 +29,7 @@ from recsys_ndcg.errors import (
     suggest,
     warn,
 )
-from recsys_ndcg.evaluation import evaluate_in_memory, pair_tables
+from recsys_ndcg.evaluation import evaluate_in_memory, pair_tables, split_catalogue
 from recsys_ndcg.files import Archive
 from recsys_ndcg.input import read_rows
 from recsys_ndcg.lazy import lazy_property
@@ -172,10 +172,11 @@ def compare(  # noqa: PLR0913 - the contract
     testing = check_test_options(users=users, margin=margin, draws=draws, seed=seed, **options)
     if not testing.test_kind.is_test_of_mean:
         warn(f"test={test!r}: {DISPUTED} Choose 't', 'randomisation' or 'bootstrap' for the mean.")
+    catalogue, n_items = split_catalogue(catalogue)
     known = {"train": train, "catalogue": catalogue, "features": features, "base": base}
     known |= {"groups": groups, "weights": weights}
     evaluation = EvaluationOptions(
-        metrics, k, threshold, convention, columns, known, labels, list_separator
+        metrics, k, threshold, convention, columns, known, labels, list_separator, n_items
     )
     named = read_models(models, evaluation, progress=progress)
     if len(named) < 2 and not (named and baseline == CHANCE):  # chance is the second model
@@ -257,6 +258,7 @@ class EvaluationOptions:
     known: Mapping[str, Any]
     labels: Any = None
     list_separator: str | None = None
+    n_items: Any = None
 
     def __post_init__(self) -> None:
         """Keep the metrics and cutoffs of an iterator, which the first model would exhaust."""
@@ -432,7 +434,8 @@ def _evaluate_model(name: str, data: Any, options: EvaluationOptions) -> ModelSc
     if is_evaluated(data):
         options.reject_options_without_effect(name)
     else:
-        data = evaluate_in_memory(options.add_labels(name, data), options.plan, options.columns)
+        data = options.add_labels(name, data)
+        data = evaluate_in_memory(data, options.plan, options.columns, n_items=options.n_items)
     if _is_cross_validation(data):
         return _select_metrics(data.averaged_scores, options)
     return _select_metrics(ModelScores.from_audit(data.audit_data, report=data), options)

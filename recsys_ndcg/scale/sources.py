@@ -222,6 +222,7 @@ def _open_text(
     if (how.encoding or "utf-8").lower().replace("_", "-") not in ("utf-8", "utf8"):
         msg = f"{paths[0]}: with a memory limit, text must be UTF-8. Convert it."
         raise InvalidInputError(msg)
+    how = replace(how, encoding=how.encoding or "UTF-8")  # DuckDB reads no other
     how = complete_format(how.decode(_read_head(paths[0])), how, columns)
     how = replace(how, separator=how.find_separator(how.decode(_read_head(paths[0]))))
     titles = _read_titles(paths, columns, how)
