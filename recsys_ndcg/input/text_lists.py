@@ -69,7 +69,7 @@ def _find_separator(name: str, cells: list[str], others: list[str]) -> str:
     shares = {one: _match(cells, others, one) for one in present}
     separator = max(shares, key=lambda one: shares[one][1])
     whole, parts = shares[separator]
-    if parts > _MUCH * whole:
+    if parts > _MUCH * whole or whole < parts == 1:
         example = next(cell for cell in cells if separator in cell)
         items = quote(split_cell(example, separator))
         warn(
@@ -77,7 +77,7 @@ def _find_separator(name: str, cells: list[str], others: list[str]) -> str:
             f"silence this, pass list_separator={separator!r}."
         )
         return separator
-    if whole > _MUCH * parts:
+    if whole > _MUCH * parts or parts < whole == 1:
         return ""
     example = next(cell for cell in cells if separator in cell)
     why = "both match" if whole else "neither matches"

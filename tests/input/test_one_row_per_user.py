@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,14 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 from scipy import sparse
 
 import recsys_ndcg as rn
 from tests.errors import rejects
 from tests.input.tables import write
+from tests.profiles import examples
 
 LISTS = {"u": ["a", "x", "b"], "v": ["y", "c"]}
 SCORED = {user: {item: 3 - place for place, item in enumerate(one)} for user, one in LISTS.items()}
@@ -221,3 +225,63 @@ def test_parallel_lists_are_of_users_0_1_2() -> None:
     assert found == _means({0: [2, 9], 1: [8, 3]}, {0: [1, 2], 1: [3, 4]})
     rows = [("u", "a"), ("v", "c")]
     assert _means(LISTS, rows) == _means(LISTS, {"u": ["a"], "v": ["c"]})
+
+
+@given(
+    shown=st.lists(st.lists(st.integers(0, 30), max_size=4, unique=True), min_size=1, max_size=5),
+    liked=st.lists(st.sets(st.integers(0, 30), max_size=4), min_size=5, max_size=5),
+    is_text=st.booleans(),
+)
+@examples(1)
+def test_drawn_lists_score_the_same_in_every_form(
+    shown: list[list[int]], liked: list[set[int]], *, is_text: bool
+) -> None:
+    """Also empty ones, and of text."""
+    name = (lambda one: f"item {one}") if is_text else (lambda one: one)
+    lists = {place: [name(one) for one in each] for place, each in enumerate(shown)}
+    labels = {place: {name(one) for one in each} for place, each in enumerate(liked[: len(shown)])}
+    assume(any(lists.values()) and any(labels.values()))
+    cells = pd.DataFrame({"user": [*lists], "item": [*lists.values()]})
+    forms = [
+        cells,
+        pl.DataFrame(cells.to_dict("list")),
+        cells.to_dict("records"),
+        cells.to_dict("list"),
+    ]
+    if is_text or len({*map(len, shown)}) > 1:
+        forms.append([*lists.values()])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rn.DataWarning)
+        expected = rn.evaluate(labels=labels, results=lists, metrics=METRICS, list_separator="")
+        for form in forms:
+            found = rn.evaluate(labels=labels, results=form, metrics=METRICS, list_separator="")
+            pd.testing.assert_frame_equal(found.per_user, expected.per_user)
+
+
+WORDS = st.sampled_from(["toy", "story", "heat", "the", "1995"])
+SEVERAL = st.lists(WORDS, min_size=1, max_size=3, unique=True)
+
+
+@given(
+    shown=st.lists(SEVERAL, min_size=1, max_size=4), separator=st.sampled_from([" ", ",", "|", ";"])
+)
+@examples(1)
+def test_a_given_separator_splits_every_cell(shown: list[list[str]], separator: str) -> None:
+    """And an empty one none."""
+    lists = dict(enumerate(shown))
+    text = pd.DataFrame({"user": [*lists], "item": [separator.join(one) for one in shown]})
+    expected = rn.RankedLists.from_labels(None, lists)
+    found = rn.RankedLists.from_labels(None, text, list_separator=separator)
+    assert found.items.tolist() == expected.items.tolist()
+    whole = rn.RankedLists.from_labels(None, text, list_separator="")
+    assert whole.items.tolist() == text["item"].tolist()
+
+
+@given(titles=st.lists(SEVERAL.map(" ".join), min_size=2, max_size=6, unique=True))
+@examples(1)
+def test_titles_that_both_tables_have_are_not_split(titles: list[str]) -> None:
+    """Though their words occur in other titles."""
+    assume(any(" " in one for one in titles))
+    labels = pd.DataFrame({"user": range(len(titles)), "item": titles})
+    lists = rn.RankedLists.from_labels(labels, dict.fromkeys(range(len(titles)), titles))
+    assert sorted(lists.item_ids.tolist()) == sorted(titles)
