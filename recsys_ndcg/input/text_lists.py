@@ -46,10 +46,11 @@ def split_tables(
     DataWarning
         Cells were split, or not split, because of what matched.
     """
-    known = _list_text(labels), _list_text(results)
-    if labels is not None:
-        labels = _split(labels, separator, "labels", *known)
-    return labels, _split(results, separator, "results", *known[::-1])
+    if labels is None:
+        return None, _split(results, None, "results", separator)
+    return _split(labels, results, "labels", separator), _split(
+        results, labels, "results", separator
+    )
 
 
 def _list_text(rows: Rows | None) -> list[str]:
@@ -111,9 +112,10 @@ def split_cell(cell: str, separator: str) -> list[str]:
     return [part.strip(_QUOTES) for part in parts if part.strip(_QUOTES)]
 
 
-def _split(rows: Rows, separator: str | None, name: str, own: list[str], others: list[str]) -> Rows:
-    """Return rows with a row for each id in a cell."""
-    separator = _find_separator(name, own, others) if separator is None else separator
+def _split(rows: Rows, other: Rows | None, name: str, separator: str | None) -> Rows:
+    """Return rows with a row for each id in a cell; they are numbers if the other table's are."""
+    if separator is None:
+        separator = _find_separator(name, _list_text(rows), _list_text(other))
     if not separator:
         return rows
     item: Any = rows.item
@@ -126,7 +128,8 @@ def _split(rows: Rows, separator: str | None, name: str, own: list[str], others:
     cells = ListCells(lengths[codes], None)
     new_codes = np.concatenate([flat[code] for code in codes.tolist()] or [np.zeros(0, np.int32)])
     new_ids: Ids = np.array(distinct, dtype=object)
-    integers = parse_integers(distinct)
+    has_numbers = other is not None and getattr(other.item, "dtype", object) != object
+    integers = parse_integers(distinct) if has_numbers else None
     encoded = integers[new_codes] if integers is not None else EncodedIds(new_ids, new_codes)
     columns = {name: cells.repeat(column) for name, column in rows.columns.items()}
     columns |= {"item": encoded}

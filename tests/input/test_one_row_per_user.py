@@ -167,7 +167,10 @@ def test_what_was_decided_is_said_once() -> None:
 
 @pytest.mark.parametrize(
     ("results", "why"),
-    [({"u": ["x"], "v": ["y"]}, "neither matches"), ({"u": ["Heat", "Heat (1995)"]}, "both match")],
+    [
+        ({"u": ["x"], "v": ["y"]}, "neither matches"),
+        ({"u": ["Heat", "1995", "Heat (1995)"]}, "both match"),
+    ],
 )
 def test_cells_that_may_be_one_id_or_several_are_an_error(results: Any, why: str) -> None:
     """Whose message names the option."""
