@@ -128,7 +128,8 @@ def _split(rows: Rows, other: Rows | None, name: str, separator: str | None) -> 
     cells = ListCells(lengths[codes], None)
     new_codes = np.concatenate([flat[code] for code in codes.tolist()] or [np.zeros(0, np.int32)])
     new_ids: Ids = np.array(distinct, dtype=object)
-    has_numbers = other is not None and getattr(other.item, "dtype", object) != object
+    theirs = None if other is None else other.item
+    has_numbers = isinstance(theirs, np.ndarray) and theirs.dtype.kind in "iuf"
     integers = parse_integers(distinct) if has_numbers else None
     encoded = integers[new_codes] if integers is not None else EncodedIds(new_ids, new_codes)
     columns = {name: cells.repeat(column) for name, column in rows.columns.items()}
