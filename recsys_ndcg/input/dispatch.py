@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, warn
-from recsys_ndcg.files import Content, FileSource, is_file_source
+from recsys_ndcg.files import Content, FileSource, are_several_files, find_files, is_file_source
 from recsys_ndcg.input.cells import find_ranks, holds_lists
 from recsys_ndcg.input.file_kinds import KINDS, FileKind, find_kind
 from recsys_ndcg.input.frames import (
@@ -321,6 +321,8 @@ def read_rows(
         return read_predictions(read_pickle(data) if isinstance(data, str | Path) else data)
     if table in ("qrels", "run"):
         return read_trec(data, table)
+    if are_several_files(data):
+        return Rows.concat([read_rows(one, columns, text, table) for one in find_files(data)])
     order = _COLUMN_ORDERS.get(table, TextFormat.COLUMN_ORDER)
     data = _open_data(data, Table.select_columns(table, columns), text, order)
     rows = None if table == "predictions" else read_matrix(data, table)
@@ -366,7 +368,7 @@ def _open_data(
     make_chooser: Callable[[TextFormat], Chooser] | None = None,
 ) -> Any:
     """Return data, or what a file holds: a `Table` with our column names, or Python objects."""
-    data, text_format = split_format(data, text_format)
+    data, text_format = split_format(unwrap_ratings(data), text_format)
     data = _load_pickle(data, columns, text_format)
     if is_file_source(data):
         columns = Table.check_columns(columns)
@@ -377,6 +379,16 @@ def _open_data(
             return Table(data, columns)
         data = _convert_records(data.data)
     return Table(data, columns) if _is_table(data, columns) else data
+
+
+def unwrap_ratings(data: Any) -> Any:
+    """Return the rows of a trainset or a dataset of Surprise, and any other data as they are."""
+    if hasattr(data, "all_ratings") and hasattr(data, "to_raw_uid"):
+        return [(data.to_raw_uid(u), data.to_raw_iid(i), r) for u, i, r in data.all_ratings()]
+    if not hasattr(data, "raw_ratings"):
+        return data
+    has_times = any(time is not None for *_, time in data.raw_ratings)
+    return [row if has_times else row[:3] for row in data.raw_ratings]
 
 
 def split_format(data: Any, text_format: TextFormat | None = None) -> tuple[Any, Any]:

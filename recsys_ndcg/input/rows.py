@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NoReturn
@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from recsys_ndcg.arrays import Codes, Flags, Floats, Ids
+from recsys_ndcg.arrays import Codes, Flags, Floats, Ids, concat_ids
 from recsys_ndcg.errors import InvalidInputError, quote, warn
 from recsys_ndcg.input.ids import (
     EncodedIds,
@@ -151,6 +151,16 @@ class Rows:
             "true": to_floats(true, "true"),
         }
         return cls(columns, table)
+
+    @classmethod
+    def concat(cls, parts: Sequence[Rows]) -> Rows:
+        """Return the rows of several tables with the same columns."""
+        joined: dict[str, Any] = {}
+        for name in parts[0].columns:
+            each = [part.columns[name] for part in parts]
+            plain = [one[:] if isinstance(one, EncodedIds) else one for one in each]
+            joined[name] = concat_ids(plain)
+        return replace(parts[0], columns=joined)
 
     @property
     def user(self) -> Ids | EncodedIds:

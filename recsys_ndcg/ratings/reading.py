@@ -123,10 +123,6 @@ def _read(
     *,
     with_others: bool = False,
 ) -> Interactions:
-    if hasattr(data, "all_ratings") and hasattr(data, "to_raw_uid"):  # a trainset
-        data = [(data.to_raw_uid(u), data.to_raw_iid(i), r) for u, i, r in data.all_ratings()]
-    elif hasattr(data, "raw_ratings"):  # a dataset
-        data = data.raw_ratings
     if are_several_files(data):
         return concat_interactions([_read(one, columns, needed) for one in find_files(data)])
     matrix = read_matrix(data, "train")

@@ -13,7 +13,7 @@ import numpy as np
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.errors import InvalidInputError, label_messages, quote, warn
-from recsys_ndcg.files import are_several_files
+from recsys_ndcg.files import are_several_files, is_files
 from recsys_ndcg.input import Rows, Table, encode_ids
 from recsys_ndcg.lists import Facts, GroupedLists, RankedLists, join_tables
 from recsys_ndcg.report import Report
@@ -48,12 +48,17 @@ def find_engine(data: Any, memory_limit: object = None) -> Callable[..., Report]
     >>> find_engine("big.csv") is None, find_engine("parts/*.parquet") is None
     (True, False)
     """
-    modules = [_find_module(one) for one in list_tables(data)]
+    tables = list_tables(data)
+    modules = [_find_module(one) for one in tables]
     if _SPARK in modules and set(modules) != {_SPARK}:
         msg = "Only one of labels and results is a table of Spark. Give both as tables of Spark."
         raise InvalidInputError(msg)
     found = next(filter(None, modules), _DUCKDB if memory_limit is not None else None)
-    if found is None:
+    # beside a table in memory, several files are read into memory, too
+    is_beside = any(
+        not one and not is_files(each) for one, each in zip(modules, tables, strict=True)
+    )
+    if found is None or (found == _DUCKDB and memory_limit is None and is_beside):
         return None
     engine: Callable[..., Report] = import_module(found).evaluate_by_plan
     return engine
