@@ -34,7 +34,7 @@ def _segment(train: Any) -> dict[Any, int]:
 
 
 def _check(train: Any, test: Any) -> Any:
-    """The first check, of test rows in training, needs no ratings and no times."""
+    """Return the first check, of test rows in training; it needs no ratings and no times."""
     first = rn.check_split(train, test).findings[0]
     return first.check, first.count, first.share
 
