@@ -12,8 +12,16 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, warn
-from recsys_ndcg.files import Content, FileSource, are_several_files, find_files, is_file_source
+from recsys_ndcg.files import (
+    Content,
+    FileSource,
+    are_existing_files,
+    are_several_files,
+    find_files,
+    is_file_source,
+)
 from recsys_ndcg.input.cells import find_ranks, holds_lists
+from recsys_ndcg.input.explode import explode
 from recsys_ndcg.input.file_kinds import KINDS, FileKind, find_kind
 from recsys_ndcg.input.frames import (
     RATING_COLUMNS,
@@ -242,7 +250,8 @@ def open_ratings(
     named: dict[str, str] = {}
     is_text = is_file_source(split_format(data)[0])
     user = {"user": columns["user"]} if isinstance(columns, Mapping) and "user" in columns else None
-    opened = _open_data(data, user, None, RATING_COLUMNS, choose_ratings(columns, needed, named))
+    choose = choose_ratings(columns, needed, named)
+    opened = _open_data(data, user, None, RATING_COLUMNS, "train", choose)
     is_renamed = is_text and isinstance(opened, Table) and {"user", "item"} <= {*opened.names}
     return opened, named if is_renamed else None
 
@@ -321,10 +330,10 @@ def read_rows(
         return read_predictions(read_pickle(data) if isinstance(data, str | Path) else data)
     if table in ("qrels", "run"):
         return read_trec(data, table)
-    if are_several_files(data):
+    if are_several_files(data) and (isinstance(data, str) or are_existing_files(data)):
         return Rows.concat([read_rows(one, columns, text, table) for one in find_files(data)])
     order = _COLUMN_ORDERS.get(table, TextFormat.COLUMN_ORDER)
-    data = _open_data(data, Table.select_columns(table, columns), text, order)
+    data = _open_data(data, Table.select_columns(table, columns), text, order, table)
     rows = None if table == "predictions" else read_matrix(data, table)
     if rows is None and isinstance(data, Table):
         rows = data.read_rows(table)
@@ -360,11 +369,12 @@ def read_pair(
     return split_tables(labelled, recommended.drop_fillers(), list_separator)
 
 
-def _open_data(
+def _open_data(  # noqa: PLR0913, PLR0917 - what is known of a table
     data: Any,
     columns: Mapping[str, str] | None,
     text_format: TextFormat | None,
     order: tuple[str, ...],
+    table: str,
     make_chooser: Callable[[TextFormat], Chooser] | None = None,
 ) -> Any:
     """Return data, or what a file holds: a `Table` with our column names, or Python objects."""
@@ -376,9 +386,12 @@ def _open_data(
             columns = {ours: str(position) for ours, position in columns.items()}
         data = read_file(data, columns, text_format, order, make_chooser)
         if not isinstance(data, JsonObjects):
-            return Table(data, columns)
+            return explode(Table(data, columns), table)
         data = _convert_records(data.data)
-    return Table(data, columns) if _is_table(data, columns) else data
+    if not _is_table(data, columns):
+        return data
+    index = data.index if isinstance(data, pd.DataFrame) else None
+    return explode(Table(data, columns), table, index)
 
 
 def unwrap_ratings(data: Any) -> Any:

@@ -12,11 +12,11 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import Floats, Ids, Positions
+from recsys_ndcg.arrays import Floats, Ids
 from recsys_ndcg.errors import InvalidInputError, quote, suggest, warn
-from recsys_ndcg.input.cells import ListCells, find_ranks, holds_lists, holds_text
-from recsys_ndcg.input.ids import EncodedIds, convert_polars_text, factorize_ids, raise_for_rows
-from recsys_ndcg.input.python_objects import JOIN_ADVICE, score_by_rank
+from recsys_ndcg.input.cells import holds_lists, holds_text
+from recsys_ndcg.input.ids import convert_polars_text, raise_for_rows
+from recsys_ndcg.input.python_objects import JOIN_ADVICE
 from recsys_ndcg.input.rows import Rows, to_column, to_floats, to_ids
 from recsys_ndcg.parallel import map_in_threads
 
@@ -190,9 +190,6 @@ def _normalise(name: str) -> str:
 #: The columns with readers of their own; further ones are read as numbers, and belong to labels.
 _CORE_COLUMNS = ("user", "item", "estimated", "true", "rank")
 
-#: In place of a column's name: all columns of ranks, and the number of the row.
-_RANKS, _ROW = "the columns of ranks", "the row"
-
 _SCORES_ADVICE = (
     "if these are scores (higher is better), pass them as 'estimated' instead of 'rank', such as "
     "columns={'estimated': 'rank'}"
@@ -233,43 +230,12 @@ class Table:
     RANK_ADVICE: ClassVar = f"ranks are 1 for the best item, 2, 3, …; {_SCORES_ADVICE}"
 
     def __init__(self, data: Any, columns: Mapping[str, str] | None = None) -> None:
-        self._given = self.check_columns(columns)
+        self.given = self.check_columns(columns)
         self._used: dict[Any, str] = {}
         index = getattr(data, "index", None)  # the default index of pandas has a step
         self._has_bare_index = getattr(index, "names", 0) == [None] and not hasattr(index, "step")
-        self._data, self._lazy, self.names = _open_table(_include_index(data, self._given))
-        self._matches = match_columns(self.names, self._given)
-        self._ranks = [] if "item" in self._matches else find_ranks(self.names)
-        if self._ranks:  # one column per rank: together they are the users' lists
-            self._matches["item"] = [_RANKS]
-            is_all = len(self._ranks) == len(self.names)
-            if is_all and "user" not in self._matches:
-                self._matches["user"] = [_ROW]
-                self._index = getattr(data, "index", None)
-        self._match_lists()
-
-    def _match_lists(self) -> None:
-        """Find the columns of users' lists, if there is a row per user.
-
-        A list column without a known name is the one of the items if it is alone. Names may be
-        plurals. Of two columns the other one has the users.
-        """
-        items = [one for one in self._matches.get("item", []) if one in (_RANKS, *self.names)]
-        if len(items) > 1 or not all(map(self.holds_lists, items)):
-            return
-        lists = [name for name in self.names if self.holds_lists(name)]
-        if not lists and len(self.names) == 2 and self._holds_text(self.names[1]):
-            lists = [self.names[1]]
-        singular = {name.rstrip("s"): name for name in lists if isinstance(name, str)}
-        for ours, names in match_columns(singular, self._given).items():
-            self._matches.setdefault(ours, [singular.get(name, name) for name in names])
-        matched = [name for names in self._matches.values() for name in names]
-        free = lists if len(lists) == 1 else [name for name in lists if name not in matched]
-        if "item" not in self._matches and len(free) == 1:
-            others = {ours: names for ours, names in self._matches.items() if names != free}
-            self._matches = others | {"item": free}
-        if "user" not in self._matches and lists and len(self.names) == 2:
-            self._matches["user"] = [name for name in self.names if name not in lists]
+        self._data, self._lazy, self.names = _open_table(_include_index(data, self.given))
+        self.matches = match_columns(self.names, self.given)
 
     def _get_sample(self, name: Any) -> Any:
         """Return the first values of a column, or all."""
@@ -281,15 +247,13 @@ class Table:
 
     def holds_lists(self, name: Any) -> bool:
         """Return whether the cells of a column hold several values each."""
-        if name is _RANKS:
-            return True
         if self._lazy is not None:
             return str(self._lazy.collect_schema()[name]).startswith(("List", "Array"))
         if hasattr(self._data, "holds_lists"):  # a file whose columns are read on access
             return bool(self._data.holds_lists(name))
         return holds_lists(self.get_native(name))
 
-    def _holds_text(self, name: Any) -> bool:
+    def holds_text(self, name: Any) -> bool:
         """Return whether the cells of a column are text, which may be that of several ids."""
         if self._lazy is not None:
             return str(self._lazy.collect_schema()[name]) in ("String", "Categorical", "Enum")
@@ -301,11 +265,6 @@ class Table:
         """Return a column by the table's own name, of the table's library."""
         if self._lazy is not None:
             self._data, self._lazy = self._lazy.collect(), None
-        if name is _RANKS:
-            return ListCells.from_ranks([to_column(self._data[one], one) for one in self._ranks])
-        if name is _ROW:
-            first = self._data[self._ranks[0]]
-            return np.arange(len(first)) if self._index is None else self._index
         values = self._data[name]
         return values.to_native() if hasattr(values, "to_native") else values
 
@@ -361,8 +320,8 @@ class Table:
 
     def __contains__(self, column: str) -> bool:
         """Return whether the table has exactly one column for ours."""
-        matches = self._matches.get(column, [])
-        return len(matches) == 1 and (matches[0] in self.names or matches[0] in (_RANKS, _ROW))
+        matches = self.matches.get(column, [])
+        return len(matches) == 1 and matches[0] in self.names
 
     def read_rows(self, table: str = "predictions") -> Rows:
         """Read the columns of predictions, labels or results.
@@ -380,32 +339,17 @@ class Table:
         wanted = self.choose_columns(table)
         self.collect(*wanted)
         ids = [self._get_column(name) for name in ("user", "item")]
-        cells = ListCells.of(*ids[1])
-        if cells is not None:
-            ids[1] = cells.entries, ids[1][1]
         ids = [(convert_polars_text(values), name) for values, name in ids]
         user, item = map_in_threads(lambda column: to_ids(*column), ids, length_hint(ids[0][0]))
         columns: dict[str, Any] = {"user": user, "item": item}
-        if cells is not None:
-            columns["user"] = cells.repeat(user)
-            columns |= {
-                name: to_floats(cells.read_parallel(*self._get_column(name)), name)
-                for name in wanted[2:]
-            }
-        else:
-            columns |= {name: self.read_numbers(name) for name in wanted[2:]}
+        columns |= {name: self.read_numbers(name) for name in wanted[2:]}
         if table == "labels" and "true" not in columns:  # every row counts as 1
-            columns["true"] = np.ones(len(item))
-        is_ordered = table == "results" and "estimated" not in columns and "rank" not in columns
-        if is_ordered:
-            lengths = self._count_items(user) if cells is None else cells.lengths
-            columns["estimated"] = score_by_rank(lengths)
+            columns["true"] = np.ones(len(user))
         has_ranks = "rank" in columns
         if has_ranks:
             self._check_ranks(columns["rank"])
             columns["estimated"] = -columns.pop("rank")
-        score = "rank" if has_ranks else "estimated"
-        rows = Rows(columns, table, has_ranks or is_ordered, score)
+        rows = Rows(columns, table, has_ranks, score="rank" if has_ranks else "estimated")
         self.warn_of_recognised_names()
         return rows
 
@@ -419,12 +363,10 @@ class Table:
         """
         further = [name for name in self.COLUMN_NAMES if name not in _CORE_COLUMNS and name in self]
         if table == "predictions":
-            made = [_RANKS], [_ROW]
-            self._matches = {ours: one for ours, one in self._matches.items() if one not in made}
             return (*self._check_columns("user", "item", "estimated", "true"), *further)
         ids = self._check_columns("user", "item")
         if table == "results":
-            return (*ids, *self._choose_score(), *(one for one in further if one != "weight"))
+            return (*ids, self._choose_score(), *(one for one in further if one != "weight"))
         if table == "train":
             return ids
         if self.has_candidate("true"):
@@ -434,10 +376,10 @@ class Table:
         return (*ids, *further)
 
     def _check_columns(self, *columns: str) -> tuple[str, ...]:
-        """Return the columns; raise if several are missing. `_find_name` explains a single one."""
+        """Return the columns; raise if several are missing. `find_name` explains a single one."""
         missing = [one for one in columns if not self.has_candidate(one) and one not in self.names]
         if len(missing) > 1:
-            *others, last = [repr(self._given.get(one, one)) for one in missing]
+            *others, last = [repr(self.given.get(one, one)) for one in missing]
             msg = (
                 f"The table has no columns {', '.join(others)} and {last}; it has "
                 f"{format_columns(self.names)}. Use {self.suggest_mapping(*missing)}"
@@ -454,33 +396,18 @@ class Table:
             ". If the file has no heading: text=TextFormat(heading=False) of RankedLists.from_file"
         )
 
-    def _choose_score(self) -> tuple[str, ...]:
-        """Return the column that orders results: rank, or estimated; none of lists, best first."""
+    def _choose_score(self) -> str:
+        """Return the column that orders results: rank, or estimated."""
         if "rank" in self:
-            return ("rank",)
+            return "rank"
         if not self.has_candidate("estimated"):
-            if "item" in self and self._may_hold_lists(self._matches["item"][0]):
-                return ()
-            self._raise_no_score()
-        return ("estimated",)
-
-    def _raise_no_score(self) -> NoReturn:
-        msg = (
-            "The results have no column 'rank' or 'estimated'; they have "
-            f"{format_columns(self.names)}. Use {self.suggest_mapping('estimated')}, or "
-            "rank instead."
-        )
-        raise InvalidInputError(msg)
-
-    def _count_items(self, user: Ids | EncodedIds) -> Positions:
-        """Return that each user has one item, or a list of them in text; raise if users repeat."""
-        codes = factorize_ids(user, "user")[1]
-        if np.bincount(codes).max(initial=0) > 1:
-            self._raise_no_score()
-        return np.ones(len(codes), dtype=np.int64)
-
-    def _may_hold_lists(self, name: Any) -> bool:
-        return self.holds_lists(name) or self._holds_text(name)
+            msg = (
+                "The results have no column 'rank' or 'estimated'; they have "
+                f"{format_columns(self.names)}. Use {self.suggest_mapping('estimated')}, or "
+                "rank instead."
+            )
+            raise InvalidInputError(msg)
+        return "estimated"
 
     def _warn_of_unused_grade(self) -> None:
         """Warn if labels have no grade, and an unused column may be the grade."""
@@ -516,16 +443,6 @@ class Table:
         if 2 < lowest < np.inf:
             warn(f"rank: no list has a first rank, the lowest is {lowest:g}; {_SCORES_ADVICE}.")
 
-    def match_ratings(
-        self, columns: Mapping[str, Any] | None, needed: Iterable[str]
-    ) -> dict[str, Any]:
-        """Return the columns of ratings, as `match_rating_columns`, or those of users' lists."""
-        item, user = (self._matches.get(ours, []) for ours in ("item", "user"))
-        if columns or len(item) != 1 or len(user) != 1 or not self.holds_lists(item[0]):
-            return match_rating_columns(self.names, columns, needed)
-        grades = [name for name in self._matches.get("true", []) if self.holds_lists(name)]
-        return {"user": user[0], "item": item[0], **({"rating": grades[0]} if grades else {})}
-
     def find_user_column(self, what: str) -> Any:
         """Return the table's name for the users.
 
@@ -542,14 +459,14 @@ class Table:
         InvalidInputError
             No column, or more than one, may hold the users.
         """
-        if self._given.get("user") in self.names:
-            return self._given["user"]
-        others = {ours: theirs for ours, theirs in self._given.items() if ours != "user"}
+        if self.given.get("user") in self.names:
+            return self.given["user"]
+        others = {ours: theirs for ours, theirs in self.given.items() if ours != "user"}
         matches = match_columns(self.names, others).get("user", [])
         matches = matches or match_columns(self.names).get("user", [])
         if len(matches) == 1:
             return matches[0]
-        fault = f"{what} has no column {self._given.get('user', 'user')!r}"
+        fault = f"{what} has no column {self.given.get('user', 'user')!r}"
         if len(matches) > 1:
             fault = f"{' and '.join(map(repr, matches))} of {what} could each be the users"
         msg = (
@@ -578,8 +495,7 @@ class Table:
     def collect(self, *columns: str) -> None:
         """Compute these columns of a lazy table, if it has them, and no others."""
         if self._lazy is not None:
-            found = [self._matches[ours][0] for ours in columns if ours in self]
-            names = [name for name in found if name in self.names] + self._ranks
+            names = [self.matches[ours][0] for ours in columns if ours in self]
             self._data, self._lazy = self._lazy.select(dict.fromkeys(names)).collect(), None
 
     def _get_column(self, column: str) -> tuple[Any, Any]:
@@ -589,16 +505,16 @@ class Table:
             self._data, self._lazy = self._lazy.collect(), None
         return self.get_native(name), name
 
-    def _find_name(self, column: str) -> Any:
+    def find_name(self, column: str) -> Any:
         """Return the table's name for our column."""
-        matches = self._matches.get(column, [])
+        matches = self.matches.get(column, [])
         if column in self:
             return matches[0]
         if not matches and column in self.names:  # given for another of ours
-            other = next(ours for ours, theirs in self._given.items() if theirs == column)
+            other = next(ours for ours, theirs in self.given.items() if theirs == column)
             first, second = sorted((other, column), key=[*self.COLUMN_NAMES].index)
             _raise_conflict(first, second, column)
-        wanted, why = self._given.get(column, column), f"it has {format_columns(self.names)}"
+        wanted, why = self.given.get(column, column), f"it has {format_columns(self.names)}"
         if len(matches) > 1:
             why = f"{' and '.join(map(repr, matches))} could each be it"
         advice = f"Use {self.suggest_mapping(column)}"
@@ -613,7 +529,7 @@ class Table:
 
     def _use_column(self, column: str) -> Any:
         """Return the table's name for our column, and mark it as used."""
-        name = self._find_name(column)
+        name = self.find_name(column)
         if self._used.setdefault(name, column) != column:
             _raise_conflict(self._used[name], column, name)
         return name
@@ -632,7 +548,7 @@ class Table:
 
     def has_candidate(self, column: str) -> bool:
         """Return whether a column is given for ours, or a name of the table may be meant."""
-        return bool(self._matches.get(column))
+        return bool(self.matches.get(column))
 
     def suggest_mapping(self, *columns: str) -> str:
         """Return the argument that names our columns: the candidate, if there is just one."""
@@ -641,9 +557,9 @@ class Table:
         return f"columns={dict(zip(columns, chosen, strict=True))}"
 
     def _guess_name(self, column: str) -> Any:
-        matched = [name for names in self._matches.values() for name in names]
+        matched = [name for names in self.matches.values() for name in names]
         others = [name for name in self.names if name not in matched]
-        free = [name for name in self._matches.get(column, []) if name in self.names]
+        free = [name for name in self.matches.get(column, []) if name in self.names]
         free = free or [name for name in others if not self.is_time_or_row_number(name)]
         if column == "true" and len(free) > 1:
             free = [name for name in free if is_possible_grade(name, self._get_sample(name))]
@@ -657,9 +573,13 @@ class Table:
         DataWarning
             The message has the argument that makes the mapping explicit.
         """
-        used = {ours: theirs for theirs, ours in self._used.items() if ours not in self._given}
-        used = {ours: theirs for ours, theirs in used.items() if theirs in self.names}
-        names = {ours: used[ours] for ours in self.COLUMN_NAMES if used.get(ours, ours) != ours}
+        used = {ours: theirs for theirs, ours in self._used.items() if ours not in self.given}
+        self.warn_of_names({ours: used[ours] for ours in self.COLUMN_NAMES if ours in used})
+
+    @staticmethod
+    def warn_of_names(used: Mapping[str, Any]) -> None:
+        """Warn about our columns that have other names in the table."""
+        names = {ours: theirs for ours, theirs in used.items() if ours != theirs}
         if names:
             pairs = ", ".join(f"{theirs} as {ours}" for ours, theirs in names.items())
             warn(f"Using {pairs}. To silence this, pass columns={names!r}.")

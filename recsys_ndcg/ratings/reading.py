@@ -14,8 +14,8 @@ from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.files import are_existing_files, are_several_files, find_files, is_file_source
 from recsys_ndcg.input import (
     RATING_COLUMNS,
-    ListCells,
     Table,
+    match_rating_columns,
     open_ratings,
     read_matrix,
     read_rows,
@@ -167,16 +167,11 @@ def _read_table(
     needed: Sequence[str],
     named: Mapping[str, str] | None = None,
 ) -> Interactions:
-    found = table.match_ratings(None if named is not None else columns, needed)
+    found = match_rating_columns(table.names, None if named is not None else columns, needed)
     values = {ours: table.get_native(theirs) for ours, theirs in found.items()}
     for one, other in (("item", "user"), ("user", "item")):
         if one not in values:  # only the others count
             values[one] = np.zeros(len(to_ids(values[other], other)), dtype=np.int64)
-    cells = ListCells.of(values["item"], "item")
-    if cells is not None:
-        values |= {"user": cells.repeat(to_ids(values["user"], "user")), "item": cells.entries}
-        if "rating" in values:
-            values["rating"] = cells.read_parallel(values["rating"], str(found["rating"]))
     rating, time = values.get("rating"), values.get("timestamp")
     interactions = Interactions.of(
         values["user"],

@@ -1,0 +1,118 @@
+"""Tables with a row per user, whose cells or columns of ranks are lists, as rows of items."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from recsys_ndcg.arrays import concat_ranges
+from recsys_ndcg.input.cells import ListCells, find_ranks
+from recsys_ndcg.input.frames import Table, match_columns
+from recsys_ndcg.input.ids import factorize_ids
+from recsys_ndcg.input.rows import to_column, to_ids
+
+#: The numbers that may stand beside the items, in lists of the same length.
+_PARALLEL = ("estimated", "true", "weight", "rank")
+
+
+def explode(table: Table, kind: str, index: Any = None) -> Table:
+    """Return a table with a row per item, if each row is a user's list; else the table itself.
+
+    Lists are in cells, the best first, or in one column per rank. Results get the column `rank`,
+    unless they have scores. Names may be plurals; of two columns the second has the items.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    kind : {'predictions', 'labels', 'results', 'train'}
+        What it is.
+    index : pandas.Index, optional
+        The users, if all columns are ranks; by default they are 0, 1, 2 and so on.
+    """
+    names = {ours: one[0] for ours, one in table.matches.items() if len(one) == 1}
+    ranks = find_ranks(table.names) if "item" not in names and kind != "predictions" else []
+    if ranks and ("user" in names or len(ranks) == len(table.names)):
+        cells = ListCells.from_ranks([to_column(table.get_native(one), one) for one in ranks])
+        if len(ranks) == len(table.names):
+            names["user"], users = "user", np.arange(len(cells.lengths)) if index is None else index
+        else:
+            users = table.get_native(names["user"])
+        return _lengthen(table, kind, cells, {"user": names["user"]}, users, {})
+    names |= _find_list_names(table, kind, names)
+    if "item" not in names or names["item"] not in table.names or "user" not in names:
+        return table
+    if not table.holds_lists(names["item"]):
+        return _rank_text(table, kind, names)
+    found = ListCells.of(table.get_native(names["item"]), names["item"])
+    assert found is not None, "it holds lists"  # noqa: S101
+    numbers = {
+        ours: found.read_parallel(table.get_native(names[ours]), names[ours])
+        for ours in _PARALLEL
+        if ours in names and names[ours] in table.names
+    }
+    users = table.get_native(names["user"])
+    used = {ours: names[ours] for ours in ("user", "item", *numbers)}
+    return _lengthen(table, kind, found, used, users, numbers)
+
+
+def _find_list_names(table: Table, kind: str, names: dict[str, Any]) -> dict[str, Any]:
+    """Return the names of our columns that are found by what is in the cells."""
+    if "item" in names and (
+        names["item"] not in table.names or not table.holds_lists(names["item"])
+    ):
+        return {}
+    lists = [name for name in table.names if table.holds_lists(name)]
+    is_pair = len(table.names) == 2 and kind != "predictions"
+    if not lists and is_pair and table.holds_text(table.names[1]):
+        lists = table.names[1:]
+    singular = {name.rstrip("s"): name for name in lists if isinstance(name, str)}
+    found = {
+        ours: singular.get(one[0], one[0])
+        for ours, one in match_columns(singular, table.given).items()
+        if len(one) == 1 and ours not in names
+    }
+    taken = {*names.values(), *found.values()}
+    free = lists if len(lists) == 1 else [name for name in lists if name not in taken]
+    if "item" not in names | found and len(free) == 1:
+        found = {ours: name for ours, name in found.items() if name != free[0]} | {"item": free[0]}
+        for ours in [ours for ours, name in names.items() if name == free[0]]:
+            del names[ours]
+    if "user" not in names and lists and len(table.names) == 2:
+        found["user"] = next(name for name in table.names if name not in lists)
+    return found
+
+
+def _rank_text(table: Table, kind: str, names: dict[str, Any]) -> Table:
+    """Return a table whose cells of text may be lists; results get a rank if each user has one."""
+    is_found = {*table.matches.get("item", [])} == {names["item"]} and "user" in table
+    has_score = table.has_candidate("rank") or table.has_candidate("estimated")
+    needs_rank = kind == "results" and not (has_score and is_found)
+    if not table.holds_text(names["item"]) or (is_found and not needs_rank):
+        return table
+    users, items = (table.get_native(names[one]) for one in ("user", "item"))
+    columns = {"user": users, "item": items}
+    if needs_rank:
+        codes = factorize_ids(to_ids(users, "user"), "user")[1]
+        if np.bincount(codes).max(initial=0) > 1:
+            return table
+        columns["rank"] = np.ones(len(codes))
+    Table.warn_of_names({one: names[one] for one in ("user", "item") if one not in table.given})
+    return Table(columns)
+
+
+def _lengthen(  # noqa: PLR0913, PLR0917 - the parts of a table
+    table: Table,
+    kind: str,
+    cells: ListCells,
+    used: dict[str, Any],
+    users: Any,
+    numbers: dict[str, Any],
+) -> Table:
+    columns: dict[str, Any] = {"user": cells.repeat(to_ids(users, "user")), "item": cells.entries}
+    columns |= numbers
+    if kind == "results" and not {"estimated", "rank"} & {*numbers}:
+        columns["rank"] = concat_ranges(np.ones(len(cells.lengths), np.int64), cells.lengths)
+    Table.warn_of_names({one: name for one, name in used.items() if one not in table.given})
+    return Table(columns)
