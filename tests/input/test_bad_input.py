@@ -68,7 +68,7 @@ DATA: list[tuple[Any, str]] = [
     ([[3, 1, 2, 0, 2], [0, 1, 2, 3, 4]], r"Row 0 .*\(user, item, estimated, true\)"),
     ({"a": 3}, r"'a'.*\(estimated, true\)"),
     (None, "There is no data. Pass predictions, or labels= and results="),
-    (FRAME["user"], "no columns 'estimated' and 'true'; it has index, user"),
+    (FRAME["user"], "no columns 'item', 'estimated' and 'true'; it has index, user"),
     (PAIR | {"estimated": [1.0]}, "lengths.*: 1"),
     (PAIR | {"estimated": np.ones((2, 1))}, "estimated.*dimension"),
     (PAIR | {"user": np.ones((2, 2))}, "user.*dimension"),
