@@ -121,28 +121,33 @@ def complete_format(
     The first line is none if a field is a number, and none is named in `columns` or has a known
     name.
     """
-    first, second = [*re.split(r"[\r\n]+", text[:MAX_HEADER_LENGTH], maxsplit=2), ""][:2]
-    separator = "::" if given.separator is None and "::" in first else given.separator
+    lines = re.split(r"[\r\n]+", text[:MAX_HEADER_LENGTH], maxsplit=_SAMPLE_LINES)[:_SAMPLE_LINES]
+    separator = "::" if given.separator is None and "::" in lines[0] else given.separator
     found = replace(given, separator=separator)
     if given.heading is not None:
         return found
-    fields, below = (
-        [one.strip() for one in found.split_first_line(each)] for each in (first, second)
-    )
+    fields, *below = ([one.strip() for one in found.split_first_line(line)] for line in lines)
     is_named = bool(match_columns(fields)) or not {*(columns or {}).values()}.isdisjoint(fields)
     return replace(found, heading=is_named or _are_words(fields, below))
 
 
-def _are_words(fields: Sequence[str], below: Sequence[str]) -> bool:
-    """Return whether fields without known names are a heading, given those of the next line.
+def _are_words(fields: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+    """Return whether fields without known names are a heading, given those of the next lines.
 
-    They are if each is a word; but two words are ids, unless numbers or lists of ids follow.
+    They are if each is a word. Two words may be ids: they are a heading if numbers or lists of ids
+    follow, or if no id is like them and most ids are there more than once.
     """
     if not fields or not all(fields) or not np.isnan([*map(parse_number, fields)]).all():
         return False
-    has_number = not np.isnan([*map(parse_number, below)]).all()
-    has_list = any(sign in "".join(below[-1:]) and sign not in fields[-1] for sign in ",;| ")
-    return len(fields) != 2 or has_number or has_list
+    rows = [row for row in below if len(row) == len(fields)]
+    if len(fields) != 2 or not rows:
+        return True
+    has_number = not np.isnan([*map(parse_number, rows[0])]).all()
+    has_list = any(sign in rows[0][-1] and sign not in fields[-1] for sign in ",;| ")
+    columns = [[row[place] for row in rows] for place in (0, 1)]
+    is_new = all(name not in ids for name, ids in zip(fields, columns, strict=True))
+    are_repeated = any(len({*ids}) * 2 < len(ids) for ids in columns)
+    return has_number or has_list or (is_new and are_repeated)
 
 
 def choose_file_columns(
@@ -208,6 +213,7 @@ def check_not_binary(content: Content) -> None:
         raise InvalidInputError(msg)
 
 
+_SAMPLE_LINES = 200  # that tell whether two words are a heading
 #: The order of columns without a header, if it differs from predictions.
 _COLUMN_ORDERS = {"labels": ("user", "item", "true"), "results": ("user", "item", "estimated")}
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from recsys_ndcg.arrays import concat_ranges
+from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.input.cells import ListCells, find_ranks
 from recsys_ndcg.input.frames import Table, match_columns
 from recsys_ndcg.input.ids import factorize_ids
@@ -84,11 +86,16 @@ def _find_list_names(table: Table, kind: str, names: dict[str, Any]) -> dict[str
     return found
 
 
+def _has_score(table: Table) -> bool:
+    return table.has_candidate("rank") or table.has_candidate("estimated")
+
+
 def _rank_text(table: Table, kind: str, names: dict[str, Any]) -> Table:
     """Return a table whose cells of text may be lists; results get a rank if each user has one."""
     is_found = {*table.matches.get("item", [])} == {names["item"]} and "user" in table
-    has_score = table.has_candidate("rank") or table.has_candidate("estimated")
-    needs_rank = kind == "results" and not (has_score and is_found)
+    needs_rank = kind == "results" and not (_has_score(table) and is_found)
+    if needs_rank and not table.holds_text(names["item"]):
+        _check_cells(table.get_native(names["item"]), names["item"])
     if not table.holds_text(names["item"]) or (is_found and not needs_rank):
         return table
     users, items = (table.get_native(names[one]) for one in ("user", "item"))
@@ -102,6 +109,34 @@ def _rank_text(table: Table, kind: str, names: dict[str, Any]) -> Table:
     return Table(columns)
 
 
+def _check_cells(cells: Any, name: Any) -> None:
+    """Raise if cells may be meant as lists, but are tuples, dicts or Series."""
+    first = next(iter(cells), None) if hasattr(cells, "__iter__") else None
+    if isinstance(first, tuple | dict | pd.Series):
+        kind = type(first).__name__
+        msg = (
+            f"{name}: the cell {quote(first)} is a {kind}. Write lists: table[{name!r}].map(list)."
+        )
+        raise InvalidInputError(msg)
+
+
+def _check_ordered(table: Table, used: dict[str, Any], users: Any) -> None:
+    """Raise if lists without scores have no order: sets, or several lists of a user."""
+    cells = table.get_native(used["item"]) if "item" in used else ()
+    first = next((one for one in cells if isinstance(one, set)), None)
+    if first is not None:
+        msg = (
+            f"{used['item']}: {quote(first)} is a set, which has no order. Give a list, best first."
+        )
+        raise InvalidInputError(msg)
+    ids, codes = factorize_ids(to_ids(users, "user"), "user")
+    counts = np.bincount(codes, minlength=1)
+    if counts.max() > 1:
+        user = quote(ids[counts.argmax()])
+        msg = f"The user {user} has {counts.max()} lists without scores. Give each user one list."
+        raise InvalidInputError(msg)
+
+
 def _lengthen(  # noqa: PLR0913, PLR0917 - the parts of a table
     table: Table,
     kind: str,
@@ -113,6 +148,7 @@ def _lengthen(  # noqa: PLR0913, PLR0917 - the parts of a table
     columns: dict[str, Any] = {"user": cells.repeat(to_ids(users, "user")), "item": cells.entries}
     columns |= numbers
     if kind == "results" and not {"estimated", "rank"} & {*numbers}:
+        _check_ordered(table, used, users)
         columns["rank"] = concat_ranges(np.ones(len(cells.lengths), np.int64), cells.lengths)
     Table.warn_of_names({one: name for one, name in used.items() if one not in table.given})
     return Table(columns)

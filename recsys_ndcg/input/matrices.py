@@ -75,8 +75,14 @@ def read_matrix(
     is_alike = is_beside and other.shape == matrix.shape and "f" in (kind, other.dtype.kind)
     if is_alike or kind == "b" or hasattr(matrix, "tocoo"):
         return read_all_items(matrix, table)
+    if is_beside and kind == other.dtype.kind == "f":
+        msg = f"The labels and the results are users × items of shapes {matrix.shape} and "
+        msg += f"{other.shape}. Give both a column for each item."
+        raise InvalidInputError(msg)
     if scores is None and width in _WIDTHS.get(table, (2, 3)):
         has_ids = kind in "iuUS"
+        if kind == "f" and not _are_whole(matrix[:, :2]):
+            return read_all_items(matrix, table)
         if not has_ids or (table != "results" and not is_beside):
             return None
         if width == 3 and table == "results" and kind in "iu":
@@ -84,6 +90,11 @@ def read_matrix(
     if kind == "f" and scores is None:
         return read_all_items(matrix, table)
     return read_ranked_items(matrix, scores, table)
+
+
+def _are_whole(values: NDArray[Any]) -> bool:
+    """Return whether numbers may be ids."""
+    return bool(np.isfinite(values).all() and (values == np.floor(values)).all())
 
 
 def _check_numbered(n_users: int, labels: Rows | None) -> None:
