@@ -145,6 +145,51 @@ def test_a_cell_that_is_no_list_is_named() -> None:
         _means(CELLS.assign(item=[["a"], "c"]))
 
 
+WRONG: dict[str, tuple[Any, str]] = {
+    "sets": ([{"a"}, {"c"}], "item: {'a'} is a set, which has no order"),
+    "tuples": ([("a", "b"), ("c",)], r"item: the cell \('a', 'b'\) is a tuple. Write lists"),
+    "dicts": ([{"a": 1.0}, {"c": 2.0}], "item: the cell {'a': 1.0} is a dict. Write lists"),
+    "series": ([pd.Series(["a"]), pd.Series(["c"])], "is a Series. Write lists"),
+    "an item twice": ([["a", "a"], ["c"]], "user 'u' has the item 'a' twice"),
+    "a missing item": ([["a", None], ["c"]], "item.*: a missing id in row 1"),
+    "lists in lists": ([[["a"], ["b"]], ["c"]], "item: an id is not hashable"),
+    "no items": ([[], []], "There are no rows in the results"),
+    "other types": ([[1, 2], [3]], "labels have ids of type text"),
+}
+
+
+@pytest.mark.parametrize("form", WRONG)
+def test_cells_that_are_no_lists_of_ids_are_rejected(form: str) -> None:
+    """With what to write."""
+    cells, match = WRONG[form]
+    with rejects(match):
+        _means(pd.DataFrame({"user": ["u", "v"], "item": cells}))
+
+
+def test_a_user_has_one_list() -> None:
+    """Two lists without scores have no order; labels in two rows add up."""
+    twice = pd.DataFrame({"user": ["u", "u", "v"], "item": [["a"], ["b"], ["c"]]})
+    with rejects("The user 'u' has 2 lists without scores. Give each user one list."):
+        _means(twice)
+    assert _means(LISTS, twice) == _means(LISTS, {"u": ["a", "b"], "v": ["c"]})
+
+
+MATRICES: dict[str, tuple[Any, Any, str]] = {
+    "other items": (np.eye(3), np.ones((3, 4)), r"shapes \(3, 3\) and \(3, 4\)"),
+    "nothing": ({0: [1]}, np.full((2, 4), np.nan), "There are no rows in the results"),
+    "infinite": ({0: [1]}, np.array([[np.inf, 1, 2, 3]]), "estimated: an infinite value in row 0"),
+    "three dimensions": ({0: [1]}, np.zeros((2, 2, 2)), "Row 0"),
+}
+
+
+@pytest.mark.parametrize("form", MATRICES)
+def test_matrices_that_cannot_be_ranked_are_rejected(form: str) -> None:
+    """And are not taken for rows of ids."""
+    labels, results, match = MATRICES[form]
+    with rejects(match):
+        _means(results, labels)
+
+
 TITLES = pd.DataFrame({"user": ["u", "v"], "item": ["Toy Story (1995)", "Heat (1995)"]})
 
 
