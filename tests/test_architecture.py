@@ -16,9 +16,9 @@ from tests.package_size import FILES, MODULES, SourceFile
 #: Rendering knows documents only, so that conventions, lists and signatures can show themselves.
 ROOMS = [
     "version", "lazy", "errors", "arrays", "parallel", "files", "progress", "datasets", "glossary",
-    "significance", "input", "ratings", "rendering", "convention", "background", "lists", "ranking", "metrics",
-    "scoring", "catalogue", "report", "scale", "evaluation", "sampling", "published_numbers",
-    "comparison", "reconciliation", "split_checks", "folds", "surprise", "experiments",
+    "significance", "input", "ratings", "rendering", "convention", "background", "lists", "ranking",
+    "metrics", "scoring", "catalogue", "report", "scale", "evaluation", "sampling",
+    "published_numbers", "comparison", "reconciliation", "split_checks", "folds", "surprise", "experiments",
     "integrations", "cli", "__main__", "__init__",
 ]  # fmt: skip
 FORBIDDEN_NAMES = {"utils", "util", "common", "helpers", "base", "misc"}
