@@ -18,8 +18,8 @@ ROOMS = [
     "version", "lazy", "errors", "arrays", "parallel", "files", "progress", "datasets", "glossary",
     "significance", "input", "ratings", "rendering", "convention", "background", "lists", "ranking",
     "metrics", "scoring", "catalogue", "report", "scale", "evaluation", "sampling",
-    "published_numbers", "comparison", "reconciliation", "split_checks", "folds", "surprise", "experiments",
-    "integrations", "cli", "__main__", "__init__",
+    "published_numbers", "comparison", "reconciliation", "split_checks", "folds", "surprise",
+    "experiments", "integrations", "cli", "__main__", "__init__",
 ]  # fmt: skip
 FORBIDDEN_NAMES = {"utils", "util", "common", "helpers", "base", "misc"}
 OPTIONAL = {

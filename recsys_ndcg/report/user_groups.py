@@ -274,8 +274,11 @@ def _read_training_users(train: Any, users: Ids, columns: Mapping[str, str] | No
     """Return the user of every row."""
     if are_ids(train):
         return to_column(train.to_numpy() if hasattr(train, "to_numpy") else list(train), "user")
-    user = {"user": columns["user"]} if columns and "user" in columns else None
-    ids = read_interactions(train, "train", user, ("user",)).user
+    ids = None
+    if columns and "user" in columns:
+        with suppress(InvalidInputError):  # the name may belong to another table
+            ids = read_interactions(train, "train", {"user": columns["user"]}, ("user",)).user
+    ids = ids or read_interactions(train, "train", needed=("user",)).user
     if is_files(train):  # text from a file becomes the equal id in `users`, of any type
         given = {format_id(user): user for user in users.tolist()}
         known = to_objects([given.get(format_id(one), one) for one in ids.ids.tolist()])
