@@ -114,7 +114,7 @@ def test_folds_measure_names_without_cutoff() -> None:
 
 
 def _list_metrics(*words: Any) -> list[str]:
-    return [row["metric"] for row in json_of("evaluate", *words)]
+    return [row["metric"] for row in json_of("evaluate", *words)["summary"]]
 
 
 def test_none_is_a_cutoff_of_the_command_line(tmp_path: Path) -> None:
