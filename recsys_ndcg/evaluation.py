@@ -283,15 +283,15 @@ def _describe_inputs(
     known = {} if plan.background is None else plan.background.paths
     inputs = {name: repr(path) for name, path in known.items()}
     is_named = is_pair(data) or (isinstance(data, Mapping) and data.keys() == {"qrels", "run"})
-    tables = [*data.values()] if is_named and not is_pair(data) else list_tables(data)
-    if not all(one is None or is_files(one) for one in tables) or data is None:
-        return inputs
-    files = (
-        dict(zip(data, map(_name_files, tables), strict=True)) if is_named else _name_files(data)
-    )
+    tables = dict(data) if is_named else {"": data}
     options: dict[str, Any] = {"columns": dict(columns)} if columns else {}
-    changed = {"n_items": n_items} if n_items is not None else {}
-    given = {name: repr(value) for name, value in (options | changed).items()}
+    changed = {"list_separator": tables.pop("list_separator", None), "n_items": n_items}
+    options |= {name: value for name, value in changed.items() if value is not None}
+    if not all(one is None or is_files(one) for one in tables.values()) or data is None:
+        return inputs
+    names = {name: _name_files(one) for name, one in tables.items()}
+    files = names if is_named else names[""]
+    given = {name: repr(value) for name, value in options.items()}
     if text is not None and text != type(text)():
         given["text"] = f"rn.{text!r}"
     if given.keys() <= {"columns"}:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from recsys_ndcg.arrays import Ids
 from recsys_ndcg.errors import InvalidInputError, quote, warn
-from recsys_ndcg.input.cells import ListCells
+from recsys_ndcg.input.cells import ListCells, holds_text
 from recsys_ndcg.input.ids import EncodedIds, factorize_ids, format_id
 from recsys_ndcg.input.python_objects import score_by_rank
 from recsys_ndcg.input.text_tables import parse_integers
@@ -18,8 +17,10 @@ from recsys_ndcg.input.text_tables import parse_integers
 if TYPE_CHECKING:
     from recsys_ndcg.input.rows import Rows
 
-_SEPARATORS = (",", ";", "|", " ")
-_QUOTES = "\"' \t\n[](){}"
+#: What may separate ids.
+SEPARATORS = (",", ";", "|", " ")
+#: What may stand around lists and ids.
+QUOTES = "\"' \t\n[](){}"
 #: How often more cells must match in one reading than in the other.
 _MUCH = 2
 
@@ -46,24 +47,38 @@ def split_tables(
     DataWarning
         Cells were split, or not split, because of what matched.
     """
-    known = _list_text(labels), _list_text(results)
-    if labels is not None:
-        labels = _split(labels, separator, "labels", *known)
-    return labels, _split(results, separator, "results", *known[::-1])
+    tables = {"labels": labels, "results": results}
+    texts = {name: rows for name, rows in tables.items() if rows and holds_text(rows.item)}
+    if not any(separator or _has_separator(rows.item) for rows in texts.values()):
+        return labels, results
+    known = {name: _list_text(rows) for name, rows in tables.items()}
+    found = dict.fromkeys(texts, separator or "")
+    if separator is None:
+        others = {"labels": known["results"], "results": known["labels"]}
+        found = {name: _find_separator(name, known[name], others[name]) for name in texts}
+    whole = [name for name, one in found.items() if not one]  # text, as their matching parts are
+    for name in found.keys() - whole:
+        tables[name] = _split(texts[name], found[name], keep_text=bool(whole))
+    return tables["labels"], tables["results"]  # type: ignore[return-value] # results are there
+
+
+def _has_separator(item: Any) -> bool:
+    """Return whether any text may be several ids."""
+    values = item.ids if isinstance(item, EncodedIds) else item
+    text = "\n".join(one for one in values.tolist() if isinstance(one, str))
+    return any(one in text for one in SEPARATORS)
 
 
 def _list_text(rows: Rows | None) -> list[str]:
-    """Return the distinct items as text; none if they are not text."""
-    if rows is None or rows.item is None:
+    """Return the distinct items as text."""
+    if rows is None:
         return []
-    if isinstance(rows.item, np.ndarray) and rows.item.dtype.kind in "iuf":
-        return [*map(format_id, np.unique(rows.item).tolist())]
     return [*map(format_id, factorize_ids(rows.item, "item")[0].tolist())]
 
 
 def _find_separator(name: str, cells: list[str], others: list[str]) -> str:
     """Return what separates the ids in cells; "" if each cell is one id."""
-    present = [one for one in _SEPARATORS if any(one in cell for cell in cells)]
+    present = [one for one in SEPARATORS if any(one in cell for cell in cells)]
     if not present:
         return ""
     shares = {one: _match(cells, others, one) for one in present}
@@ -81,8 +96,13 @@ def _find_separator(name: str, cells: list[str], others: list[str]) -> str:
         return ""
     example = next(cell for cell in cells if separator in cell)
     why = "both match" if whole else "neither matches"
+    return raise_ambiguous(name, example, separator, f"; {why} the other table")
+
+
+def raise_ambiguous(name: str, cell: str, separator: str, why: str = "") -> NoReturn:
+    """Raise the error that a cell of a table may be one id or several."""
     msg = (
-        f"{name}: {quote(example)} may be one id or several; {why} the other table. Pass "
+        f"{name}: {quote(cell)} may be one id or several{why}. Pass "
         f"list_separator={separator!r} if it is a list, or list_separator='' if it is one id."
     )
     raise InvalidInputError(msg)
@@ -107,29 +127,24 @@ def split_cell(cell: str, separator: str) -> list[str]:
     >>> split_cell("['a', 'b']", ","), split_cell("1  2 3", " ")
     (['a', 'b'], ['1', '2', '3'])
     """
-    parts = cell.strip(_QUOTES).split(None if separator == " " else separator)
-    return [part.strip(_QUOTES) for part in parts if part.strip(_QUOTES)]
+    parts = cell.strip(QUOTES).split(None if separator == " " else separator)
+    return [part.strip(QUOTES) for part in parts if part.strip(QUOTES)]
 
 
-def _split(rows: Rows, separator: str | None, name: str, own: list[str], others: list[str]) -> Rows:
+def _split(rows: Rows, separator: str, *, keep_text: bool) -> Rows:
     """Return rows with a row for each id in a cell."""
-    separator = _find_separator(name, own, others) if separator is None else separator
-    if not separator:
-        return rows
-    item: Any = rows.item
-    ids, codes = factorize_ids(item, "item")
+    ids, codes = factorize_ids(rows.columns["item"], "item")
     lists = [split_cell(format_id(one), separator) for one in ids.tolist()]
-    distinct = [*dict.fromkeys(chain.from_iterable(lists))]
-    code_of = {one: place for place, one in enumerate(distinct)}
-    flat = [np.array([code_of[one] for one in each], dtype=np.int32) for each in lists]
-    lengths = np.fromiter(map(len, flat), dtype=np.int64, count=len(flat))
-    cells = ListCells(lengths[codes], None)
-    new_codes = np.concatenate([flat[code] for code in codes.tolist()] or [np.zeros(0, np.int32)])
-    new_ids: Ids = np.array(distinct, dtype=object)
-    integers = parse_integers(distinct)
-    encoded = integers[new_codes] if integers is not None else EncodedIds(new_ids, new_codes)
+    sizes = np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
+    cells = ListCells(sizes[codes], None)
+    positions = -score_by_rank(cells.lengths)
+    firsts = np.repeat((np.cumsum(sizes) - sizes)[codes], cells.lengths)
+    encoded = EncodedIds.factorize(np.array([*chain.from_iterable(lists)], dtype=object))
+    new_codes = encoded.codes[firsts + positions.astype(np.int64)]
+    integers = None if keep_text else parse_integers(encoded.ids.tolist())
+    item = EncodedIds(encoded.ids, new_codes) if integers is None else integers[new_codes]
     columns = {name: cells.repeat(column) for name, column in rows.columns.items()}
-    columns |= {"item": encoded}
-    if "estimated" in columns and rows.order_only:
-        columns["estimated"] = score_by_rank(cells.lengths.tolist())
+    columns |= {"item": item}
+    if "estimated" in columns and rows.order_only and rows.score != "rank":
+        columns["estimated"] = columns["estimated"] * max(sizes, default=1) - positions
     return replace(rows, columns=columns)
