@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 from scipy import sparse
 
 import recsys_ndcg as rn
+from recsys_ndcg.input import read_rows
 from tests.errors import rejects
 from tests.input.tables import write
 
@@ -227,6 +229,17 @@ def test_matrices_have_a_column_for_each_item(truth: Any) -> None:
     assert _means(SCORES, truth) == _means(results, labels)
     stored = sparse.csr_array(np.nan_to_num(SCORES))
     assert _means(stored, truth) == _means(results, labels)
+
+
+def test_a_dense_matrix_is_not_copied() -> None:
+    """Its ids take as much memory as its scores; nothing else is as large."""
+    scores = np.random.default_rng(0).random((400, 500))
+    tracemalloc.start()
+    rows = read_rows(scores, table="results")
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert np.shares_memory(rows.estimated, scores)
+    assert most < 1.5 * scores.nbytes
 
 
 def test_arrays_of_ranked_items() -> None:
