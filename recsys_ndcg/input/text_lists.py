@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from recsys_ndcg.arrays import Ids
 from recsys_ndcg.errors import InvalidInputError, quote, warn
 from recsys_ndcg.input.cells import ListCells, holds_text
 from recsys_ndcg.input.ids import EncodedIds, factorize_ids, format_id
 from recsys_ndcg.input.python_objects import score_by_rank
 from recsys_ndcg.input.text_tables import parse_integers
+from recsys_ndcg.parallel import map_in_threads
 
 if TYPE_CHECKING:
     from recsys_ndcg.input.rows import Rows
@@ -47,25 +49,35 @@ def split_tables(
     DataWarning
         Cells were split, or not split, because of what matched.
     """
-    tables = {"labels": labels, "results": results}
-    texts = {name: rows for name, rows in tables.items() if rows and holds_text(rows.item)}
-    if not any(separator or _has_separator(rows.item) for rows in texts.values()):
+    tables: dict[str, Any] = {"labels": labels, "results": results}
+    names = [name for name, rows in tables.items() if rows and holds_text(rows.item)]
+    if separator == "" or not names:
         return labels, results
-    known = {name: _list_text(rows) for name, rows in tables.items()}
-    found = dict.fromkeys(texts, separator or "")
-    if separator is None:
+    # distinct ids are enough to decide, and stay encoded, as encoding is what takes time
+    encoded = map_in_threads(lambda name: _encode(tables[name], name), names, len(results.user))
+    tables |= zip(names, encoded, strict=True)
+    found = dict.fromkeys(names, separator or "")
+    if separator is None and any(_has_separator(tables[name].item.ids) for name in names):
+        known = {name: _list_text(rows) for name, rows in tables.items()}
         others = {"labels": known["results"], "results": known["labels"]}
-        found = {name: _find_separator(name, known[name], others[name]) for name in texts}
+        found = {name: _find_separator(name, known[name], others[name]) for name in names}
     whole = [name for name, one in found.items() if not one]  # text, as their matching parts are
     for name in found.keys() - whole:
-        tables[name] = _split(texts[name], found[name], keep_text=bool(whole))
-    return tables["labels"], tables["results"]  # type: ignore[return-value] # results are there
+        tables[name] = _split(tables[name], found[name], keep_text=bool(whole))
+    return tables["labels"], tables["results"]
 
 
-def _has_separator(item: Any) -> bool:
+def _encode(rows: Any, name: str) -> Any:
+    """Return rows with encoded items."""
+    if isinstance(rows.item, EncodedIds):
+        return rows
+    encoded = EncodedIds(*factorize_ids(rows.item, f"item of the {name}"))
+    return replace(rows, columns={**rows.columns, "item": encoded})
+
+
+def _has_separator(ids: Ids) -> bool:
     """Return whether any text may be several ids."""
-    values = item.ids if isinstance(item, EncodedIds) else item
-    text = "\n".join(one for one in values.tolist() if isinstance(one, str))
+    text = "\n".join(one for one in ids.tolist() if isinstance(one, str))
     return any(one in text for one in SEPARATORS)
 
 
