@@ -308,17 +308,15 @@ def _describe_inputs(
     known = {} if plan.background is None else plan.background.paths
     inputs = {name: repr(path) for name, path in known.items()}
     is_named = is_pair(data) or (isinstance(data, Mapping) and data.keys() == {"qrels", "run"})
-    tables = [*data.values()] if is_named and not is_pair(data) else list_tables(data)
-    if not all(one is None or is_files(one) for one in tables) or data is None:
-        return inputs
-    # after the tables there may be list_separator
-    named = dict(zip(data, map(_name_files, tables), strict=False)) if is_named else None
-    files = _name_files(data) if named is None else named
+    tables = dict(data) if is_named else {"": data}
     options: dict[str, Any] = {"columns": dict(columns)} if columns else {}
-    changed = {"n_items": n_items} if n_items is not None else {}
-    if is_pair(data) and "list_separator" in data:
-        changed["list_separator"] = data["list_separator"]
-    given = {name: repr(value) for name, value in (options | changed).items()}
+    changed = {"list_separator": tables.pop("list_separator", None), "n_items": n_items}
+    options |= {name: value for name, value in changed.items() if value is not None}
+    if not all(one is None or is_files(one) for one in tables.values()) or data is None:
+        return inputs
+    names = {name: _name_files(one) for name, one in tables.items()}
+    files = names if is_named else names[""]
+    given = {name: repr(value) for name, value in options.items()}
     if text is not None and text != type(text)():
         given["text"] = f"rn.{text!r}"
     if given.keys() <= {"columns"}:

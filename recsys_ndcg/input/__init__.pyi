@@ -1,3 +1,4 @@
+from recsys_ndcg.input.cells import ARROW_LISTS as ARROW_LISTS
 from recsys_ndcg.input.cells import ListCells as ListCells
 from recsys_ndcg.input.dispatch import choose_rating_columns as choose_rating_columns
 from recsys_ndcg.input.dispatch import complete_format as complete_format
@@ -31,3 +32,6 @@ from recsys_ndcg.input.rows import to_floats as to_floats
 from recsys_ndcg.input.rows import to_ids as to_ids
 from recsys_ndcg.input.rows import to_times as to_times
 from recsys_ndcg.input.text_format import TextFormat as TextFormat
+from recsys_ndcg.input.text_lists import QUOTES as QUOTES
+from recsys_ndcg.input.text_lists import SEPARATORS as SEPARATORS
+from recsys_ndcg.input.text_lists import raise_ambiguous as raise_ambiguous

@@ -128,10 +128,13 @@ class ListCells:
 
     def repeat(self, column: Ids | EncodedIds) -> Ids | EncodedIds:
         """Return the value of each row once for each value in its cell."""
-        if isinstance(column, EncodedIds):
-            codes = np.repeat(column.codes, self.lengths)
-            return EncodedIds(column.ids, codes, column.is_sorted and bool(self.lengths.all()))
-        return np.repeat(column, self.lengths)
+        if not isinstance(column, EncodedIds):
+            return np.repeat(column, self.lengths)
+        ids, codes = column.ids, np.repeat(column.codes, self.lengths)
+        if not self.lengths.all():  # ids of empty lists are left out
+            used, places = np.unique(codes, return_inverse=True)
+            ids, codes = ids[used], places.astype(np.int32)
+        return EncodedIds(ids, codes, column.is_sorted)
 
 
 def find_ranks(names: Sequence[Any]) -> list[Any]:

@@ -46,7 +46,7 @@ def explode(table: Table, kind: str, index: Any = None) -> Table:
     if "item" not in names or names["item"] not in table.names or "user" not in names:
         return table
     if not table.holds_lists(names["item"]):
-        return _rank_text(table, kind, names)
+        return _rank_single(table, kind, names)
     found = ListCells.of(table.get_native(names["item"]), names["item"])
     assert found is not None, "it holds lists"  # noqa: S101
     numbers = {
@@ -90,13 +90,13 @@ def _has_score(table: Table) -> bool:
     return table.has_candidate("rank") or table.has_candidate("estimated")
 
 
-def _rank_text(table: Table, kind: str, names: dict[str, Any]) -> Table:
+def _rank_single(table: Table, kind: str, names: dict[str, Any]) -> Table:
     """Return a table whose cells of text may be lists; results get a rank if each user has one."""
     is_found = {*table.matches.get("item", [])} == {names["item"]} and "user" in table
     needs_rank = kind == "results" and not (_has_score(table) and is_found)
-    if needs_rank and not table.holds_text(names["item"]):
+    if needs_rank:
         _check_cells(table.get_native(names["item"]), names["item"])
-    if not table.holds_text(names["item"]) or (is_found and not needs_rank):
+    elif is_found:
         return table
     users, items = (table.get_native(names[one]) for one in ("user", "item"))
     columns = {"user": users, "item": items}
@@ -106,7 +106,7 @@ def _rank_text(table: Table, kind: str, names: dict[str, Any]) -> Table:
             return table
         columns["rank"] = np.ones(len(codes))
     Table.warn_of_names({one: names[one] for one in ("user", "item") if one not in table.given})
-    return Table(columns)
+    return Table(columns, is_one_per_user=True)
 
 
 def _check_cells(cells: Any, name: Any) -> None:

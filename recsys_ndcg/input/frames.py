@@ -208,6 +208,8 @@ class Table:
         One row per (user, item).
     columns : mapping, optional
         Our names to the table's, if they differ: ``{"estimated": "est"}``.
+    is_one_per_user : bool
+        Whether each row is of another user, and has no number.
     """
 
     #: Our columns, and the recognised names of each, normalised. A further column is one line:
@@ -229,7 +231,10 @@ class Table:
     #: How to fix values that are not ranks.
     RANK_ADVICE: ClassVar = f"ranks are 1 for the best item, 2, 3, …; {_SCORES_ADVICE}"
 
-    def __init__(self, data: Any, columns: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, data: Any, columns: Mapping[str, str] | None = None, *, is_one_per_user: bool = False
+    ) -> None:
+        self.is_one_per_user = is_one_per_user
         self.given = self.check_columns(columns)
         self._used: dict[Any, str] = {}
         index = getattr(data, "index", None)  # the default index of pandas has a step
@@ -349,7 +354,11 @@ class Table:
         if has_ranks:
             self._check_ranks(columns["rank"])
             columns["estimated"] = -columns.pop("rank")
-        rows = Rows(columns, table, has_ranks, score="rank" if has_ranks else "estimated")
+        score = "rank" if has_ranks else "estimated"
+        # one row per user has no numbers; the ranks of its results were made by `explode`
+        has_numbers = self.has_candidate("true") if table == "labels" else not self.is_one_per_user
+        may_hold_lists = table in ("labels", "results") and not has_numbers and holds_text(item)
+        rows = Rows(columns, table, has_ranks, score, may_hold_lists)
         self.warn_of_recognised_names()
         return rows
 

@@ -127,9 +127,13 @@ def read_all_items(matrix: Any, table: str) -> Rows:
         matrix = matrix.tocoo()
         user, item, values = matrix.row, matrix.col, matrix.data
     else:
-        is_there = ~np.isnan(matrix) if matrix.dtype.kind == "f" else np.ones(matrix.shape, bool)
-        user, item = np.nonzero(is_there)
-        values = matrix[is_there]
+        n_users, n_items = matrix.shape  # short ids, as they may take more memory than the scores
+        user = np.repeat(np.arange(n_users, dtype=np.int32), n_items)
+        item = np.tile(np.arange(n_items, dtype=np.int32), n_users)
+        values = matrix.ravel()
+        is_there = ~np.isnan(values) if matrix.dtype.kind == "f" else np.ones(len(values), bool)
+        if not is_there.all():
+            user, item, values = user[is_there], item[is_there], values[is_there]
     return Rows({"user": user, "item": item, number: to_floats(values, number)}, table)
 
 

@@ -342,8 +342,9 @@ def score_by_rank(lengths: Any) -> Floats:
     >>> score_by_rank([3, 1])
     array([ 0., -1., -2.,  0.])
     """
-    starts = np.repeat(np.cumsum([0, *lengths])[:-1], lengths)
-    return np.asarray(starts - np.arange(sum(lengths)), dtype=np.float64)
+    sizes = np.asarray(lengths, dtype=np.int64)
+    starts = np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return np.asarray(starts - np.arange(len(starts)), dtype=np.float64)
 
 
 def parse_list(values: Any, found: str, form: str) -> list[Any]:

@@ -50,6 +50,8 @@ class Rows:
         Whether the estimates only give an order, and are not ratings.
     score : str
         The name of the estimates in messages.
+    may_hold_lists : bool
+        Whether the items are text of a table without numbers, which may be several ids.
     """
 
     #: The score of the rows with which the library implicit fills up short lists.
@@ -61,6 +63,7 @@ class Rows:
     table: str = "predictions"
     order_only: bool = False
     score: str = "estimated"
+    may_hold_lists: bool = False
 
     def __post_init__(self) -> None:
         """Raise if lengths differ, predictions have no rows, or a number cannot be ranked."""

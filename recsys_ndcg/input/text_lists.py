@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from recsys_ndcg.arrays import Ids
 from recsys_ndcg.errors import InvalidInputError, quote, warn
-from recsys_ndcg.input.cells import ListCells
+from recsys_ndcg.input.cells import ListCells, holds_text
 from recsys_ndcg.input.ids import EncodedIds, factorize_ids, format_id
 from recsys_ndcg.input.python_objects import score_by_rank
 from recsys_ndcg.input.text_tables import parse_integers
+from recsys_ndcg.parallel import map_in_threads
 
 if TYPE_CHECKING:
     from recsys_ndcg.input.rows import Rows
 
-_SEPARATORS = (",", ";", "|", " ")
-_QUOTES = "\"' \t\n[](){}"
+#: What may separate ids.
+SEPARATORS = (",", ";", "|", " ")
+#: What may stand around lists and ids.
+QUOTES = "\"' \t\n[](){}"
 #: How often more cells must match in one reading than in the other.
 _MUCH = 2
 
@@ -46,32 +48,73 @@ def split_tables(
     DataWarning
         Cells were split, or not split, because of what matched.
     """
-    if labels is None:
-        return None, _split(results, None, "results", separator)
-    return _split(labels, results, "labels", separator), _split(
-        results, labels, "results", separator
-    )
+    tables: dict[str, Any] = {"labels": labels, "results": results}
+    names = [name for name, rows in tables.items() if rows and rows.may_hold_lists]
+    if separator:
+        names = names or [name for name, rows in tables.items() if rows and holds_text(rows.item)]
+    if separator == "" or not names:
+        return labels, results
+    # distinct ids are enough to decide, and stay encoded, as encoding is what takes time
+    encoded = map_in_threads(lambda name: _encode(tables[name], name), names, len(results.user))
+    tables |= zip(names, encoded, strict=True)
+    found = dict.fromkeys(names, separator or "")
+    if separator is None:
+        names = [name for name in names if _has_one_row_per_user(tables[name])]
+        found = _find_separators({name: _list_text(tables[name]) for name in tables}, names)
+    split = {}
+    for name, other in (("labels", "results"), ("results", "labels")):
+        theirs = None if tables[other] is None else tables[other].item
+        is_numeric = isinstance(theirs, np.ndarray) and theirs.dtype.kind in "iuf"
+        split[name] = tables[name]
+        if found.get(name):
+            split[name] = _split(tables[name], found[name], keep_text=not is_numeric)
+    return split["labels"], split["results"]
+
+
+def _has_one_row_per_user(rows: Rows) -> bool:
+    codes = factorize_ids(rows.user, "user")[1]
+    return int(np.bincount(codes).max(initial=0)) == 1
+
+
+def _encode(rows: Any, name: str) -> Any:
+    """Return rows with encoded items."""
+    if isinstance(rows.item, EncodedIds):
+        return rows
+    encoded = EncodedIds(*factorize_ids(rows.item, f"item of the {name}"))
+    return replace(rows, columns={**rows.columns, "item": encoded})
 
 
 def _list_text(rows: Rows | None) -> list[str]:
-    """Return the distinct items as text; none if they are not text."""
-    if rows is None or rows.item is None:
+    """Return the distinct items as text."""
+    if rows is None:
         return []
-    if isinstance(rows.item, np.ndarray) and rows.item.dtype.kind in "iuf":
-        return [*map(format_id, np.unique(rows.item).tolist())]
-    return [*map(format_id, factorize_ids(rows.item, "item")[0].tolist())]
+    return [*map(format_id, factorize_ids(rows.columns["item"], "item")[0].tolist())]
 
 
-def _find_separator(name: str, cells: list[str], others: list[str]) -> str:
-    """Return what separates the ids in cells; "" if each cell is one id."""
-    present = [one for one in _SEPARATORS if any(one in cell for cell in cells)]
-    if not present:
-        return ""
-    shares = {one: _match(cells, others, one) for one in present}
-    separator = max(shares, key=lambda one: shares[one][1])
-    whole, parts = shares[separator]
+def _find_separators(known: dict[str, list[str]], names: list[str]) -> dict[str, str]:
+    """Return what separates the ids in the cells of each table; "" if each cell is one id."""
+    others = {"labels": known["results"], "results": known["labels"]}
+    shares = {
+        separator: {
+            name: _match(known[name], others[name], separator)
+            for name in names
+            if any(separator in cell for cell in known[name])
+        }
+        for separator in SEPARATORS
+    }
+    chosen = max(shares, key=lambda one: sum(parts for _, parts in shares[one].values()))
+    present = next((one for one in SEPARATORS if shares[one]), "")
+    separator = chosen if shares[chosen] else present
+    return {
+        name: _decide(name, known[name], separator, *share)
+        for name, share in shares.get(separator, {}).items()
+    }
+
+
+def _decide(name: str, cells: list[str], separator: str, whole: float, parts: float) -> str:
+    """Return the separator, or "" if each cell is one id, by the shares that match."""
+    example = next(cell for cell in cells if separator in cell)
     if parts > _MUCH * whole or whole < parts == 1:
-        example = next(cell for cell in cells if separator in cell)
         items = quote(split_cell(example, separator))
         warn(
             f"{name}: {quote(example)} is read as the items {items}, which the other table has. To "
@@ -80,10 +123,14 @@ def _find_separator(name: str, cells: list[str], others: list[str]) -> str:
         return separator
     if whole > _MUCH * parts or parts < whole == 1:
         return ""
-    example = next(cell for cell in cells if separator in cell)
     why = "both match" if whole else "neither matches"
+    return raise_ambiguous(name, example, separator, f"; {why} the other table")
+
+
+def raise_ambiguous(name: str, cell: str, separator: str, why: str = "") -> NoReturn:
+    """Raise the error that a cell of a table may be one id or several."""
     msg = (
-        f"{name}: {quote(example)} may be one id or several; {why} the other table. Pass "
+        f"{name}: {quote(cell)} may be one id or several{why}. Pass "
         f"list_separator={separator!r} if it is a list, or list_separator='' if it is one id."
     )
     raise InvalidInputError(msg)
@@ -108,32 +155,26 @@ def split_cell(cell: str, separator: str) -> list[str]:
     >>> split_cell("['a', 'b']", ","), split_cell("1  2 3", " ")
     (['a', 'b'], ['1', '2', '3'])
     """
-    parts = cell.strip(_QUOTES).split(None if separator == " " else separator)
-    return [part.strip(_QUOTES) for part in parts if part.strip(_QUOTES)]
+    parts = cell.strip(QUOTES).split(None if separator == " " else separator)
+    return [part.strip(QUOTES) for part in parts if part.strip(QUOTES)]
 
 
-def _split(rows: Rows, other: Rows | None, name: str, separator: str | None) -> Rows:
-    """Return rows with a row for each id in a cell; they are numbers if the other table's are."""
-    if separator is None:
-        separator = _find_separator(name, _list_text(rows), _list_text(other))
-    if not separator:
-        return rows
-    item: Any = rows.item
-    ids, codes = factorize_ids(item, "item")
+def _split(rows: Rows, separator: str, *, keep_text: bool) -> Rows:
+    """Return rows with a row for each id in a cell."""
+    ids, codes = factorize_ids(rows.columns["item"], "item")
     lists = [split_cell(format_id(one), separator) for one in ids.tolist()]
-    distinct = [*dict.fromkeys(chain.from_iterable(lists))]
-    code_of = {one: place for place, one in enumerate(distinct)}
-    flat = [np.array([code_of[one] for one in each], dtype=np.int32) for each in lists]
-    lengths = np.fromiter(map(len, flat), dtype=np.int64, count=len(flat))
-    cells = ListCells(lengths[codes], None)
-    new_codes = np.concatenate([flat[code] for code in codes.tolist()] or [np.zeros(0, np.int32)])
-    new_ids: Ids = np.array(distinct, dtype=object)
-    theirs = None if other is None else other.item
-    has_numbers = isinstance(theirs, np.ndarray) and theirs.dtype.kind in "iuf"
-    integers = parse_integers(distinct) if has_numbers else None
-    encoded = integers[new_codes] if integers is not None else EncodedIds(new_ids, new_codes)
+    sizes = np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
+    cells = ListCells(sizes[codes], None)
+    positions = -score_by_rank(cells.lengths)
+    firsts = np.repeat((np.cumsum(sizes) - sizes)[codes], cells.lengths)
+    encoded = EncodedIds.factorize(np.array([*chain.from_iterable(lists)], dtype=object))
+    new_codes = encoded.codes[firsts + positions.astype(np.int64)]
+    integers = None if keep_text else parse_integers(encoded.ids.tolist())
+    item = EncodedIds(encoded.ids, new_codes) if integers is None else integers[new_codes]
     columns = {name: cells.repeat(column) for name, column in rows.columns.items()}
-    columns |= {"item": encoded}
+    columns |= {"item": item}
     if "estimated" in columns and rows.order_only:
-        columns["estimated"] = score_by_rank(cells.lengths.tolist())
+        columns["estimated"] = (
+            np.repeat(rows.estimated, cells.lengths) * max(sizes, default=1) - positions
+        )
     return replace(rows, columns=columns)

@@ -27,7 +27,13 @@ from recsys_ndcg.scale.database import (
     release_memory,
     temporary_folder,
 )
-from recsys_ndcg.scale.engines import IDS, RATINGS, evaluate_batches, split_tables
+from recsys_ndcg.scale.engines import (
+    IDS,
+    RATINGS,
+    evaluate_batches,
+    get_list_separator,
+    split_tables,
+)
 from recsys_ndcg.scale.facts import Fault, LazyTable, RowFacts, check_ratings, collect_facts
 from recsys_ndcg.scale.sources import WIDEST_INTEGER, Source, cast_integer_ids, open_source
 
@@ -156,16 +162,17 @@ def evaluate_by_plan(  # noqa: PLR0913 - one parameter per option
     with require_libraries("duckdb", "pyarrow", job="Data larger than memory", extra="scale"):
         pass
     memory = Memory.from_limit(memory_limit, len(plan.measurements))
+    separator = get_list_separator(data)
     with (
         open_users_file(per_user) as write,
         temporary_folder() as folder,  # inside: a full disk is not a fault of that file
         progress_bar(enabled=progress) as show,
     ):
         sources = {
-            name: open_source(table, named, name, folder, text)
+            name: open_source(table, named, name, folder, text, separator)
             for name, (table, named) in split_tables(data, columns).items()
         }
-        paths, bounds, facts = _sort_by_user(sources, folder, memory, plan, show)
+        paths, bounds, facts = _sort_by_user(sources, folder, memory, plan, show, separator)
         scores, n_users = ScoreFile(folder), 0
 
         def keep(some: Scores) -> bool:
@@ -191,12 +198,13 @@ def evaluate_by_plan(  # noqa: PLR0913 - one parameter per option
         )
 
 
-def _sort_by_user(
+def _sort_by_user(  # noqa: PLR0913, PLR0917 - what `evaluate_by_plan` knows
     sources: dict[str, Source],
     folder: Path,
     memory: Memory,
     plan: Plan,
     show: Callable[[str, float], None],
+    separator: str | None,
 ) -> tuple[dict[str, Path], list[Any], RowFacts]:
     """Sort the rows of each table by user on disk, and collect the facts of all rows.
 
@@ -212,9 +220,9 @@ def _sort_by_user(
     paths = {name: folder / f"{name}.parquet" for name in sources}
     extra, order = (["row_number() OVER () AS row"], "row") if in_order else ([], '"item"')
     with hold_arenas(), closing(Database(folder / "spill", memory.database, show)) as database:
-        for one in sources.values():
+        for name, one in sources.items():
             if one.stream is not None:
-                database.register(one.relation.strip('"'), one.stream)
+                database.register(name, one.stream)
             if one.is_text:
                 cast_integer_ids(database, one)
         kinds, tables = {one.kinds["user"] for one in sources.values()}, dict[str, LazyTable]()
@@ -224,7 +232,7 @@ def _sort_by_user(
             _write_sorted(database, one, paths[name], extra, order)
             frame = nw.from_native(database.relation(_read_sql(paths[name])))
             tables[name] = _DuckDBTable(frame, one.names, one.is_text, database, one)
-        facts = collect_facts(tables)
+        facts = collect_facts(tables, separator)
         text = [one for one in IDS if all(each.kinds[one] == "text" for each in sources.values())]
         bounds = _split_users(database, paths, memory, text)
     release_memory()
@@ -272,7 +280,7 @@ def read_users_in_batches(
         source, path = open_source(data, columns, RATINGS, folder, text), folder / "rows.parquet"
         with hold_arenas(), closing(Database(folder / "spill", memory.database, show)) as database:
             if source.stream is not None:
-                database.register(source.relation.strip('"'), source.stream)
+                database.register(RATINGS, source.stream)
             if source.is_text:
                 cast_integer_ids(database, source)
             _write_sorted(database, source, path)

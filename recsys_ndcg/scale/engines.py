@@ -27,6 +27,8 @@ IDS = ("user", "item")
 PREDICTIONS, LABELS, RESULTS = "predictions", "labels", "results"
 RATINGS = "ratings"  # of which the caller names the columns, also a timestamp
 _SPARK, _DUCKDB = "recsys_ndcg.scale.spark", "recsys_ndcg.scale.duckdb"
+#: The columns that we add to rows from lists: the place in the list, and what is wrong with it.
+POSITION, UNMATCHED = "recsys_ndcg_position", "recsys_ndcg_unmatched"
 _MAX_JOINED = 1 << 15  # users in parts that are joined
 #: The module of each engine, by the library and a class of its tables, or by the library.
 ENGINES = {
@@ -124,16 +126,100 @@ def split_tables(
     }
 
 
+def get_list_separator(data: Any) -> str | None:
+    """Return what separates the ids in a cell of labels or results, if it is given."""
+    return data.get("list_separator") if is_pair(data) else None
+
+
 def map_columns(
-    there: Sequence[str], columns: Mapping[str, str] | None, table: str
+    kinds: Mapping[str, str], columns: Mapping[str, str] | None, table: str, *, warns: bool = True
 ) -> dict[str, str]:
-    """Map our columns to a table's; a missing column raises as for tables in memory."""
+    """Map our columns to a table's; a missing column raises as for tables in memory.
+
+    Parameters
+    ----------
+    kinds : mapping
+        The table's names to the types of the columns: "list", "text", or any other.
+    columns : mapping, optional
+        Our names to the table's, as given by the user.
+    table : str
+        The kind of the table.
+    warns : bool
+        Whether to warn of recognised names.
+
+    Raises
+    ------
+    InvalidInputError
+        A column is missing, or the table has a column for each rank.
+    """
     if table == RATINGS:
         return dict(columns or {})
-    heading = Table(dict.fromkeys(there, ()), columns)
+    cells: dict[str, Any] = {"list": [[]], "text": [""]}
+    heading = Table({name: cells.get(kind, ()) for name, kind in kinds.items()}, columns)
     names = heading.use_columns(*heading.choose_columns(table))
-    heading.warn_of_recognised_names()
+    if not kinds.keys() >= {*names.values()}:
+        msg = (
+            f"The {table} have a column for each rank, which is read only from data in memory. Put "
+            "the items of each user into one column of lists."
+        )
+        raise InvalidInputError(msg)
+    if warns:
+        heading.warn_of_recognised_names()
     return names
+
+
+def find_lists(
+    names: Mapping[str, str], kinds: Mapping[str, str], table: str, separator: str | None
+) -> list[str]:
+    """Return those of our columns whose cells have several values; none if rows have one item.
+
+    Parameters
+    ----------
+    names : mapping
+        Our names of the columns to the table's.
+    kinds : mapping
+        The table's names to the types of the columns: "list", "text", or any other.
+    table : str
+        The kind of the table.
+    separator : str, optional
+        What separates ids in text.
+
+    Raises
+    ------
+    InvalidInputError
+        Some columns are lists, and others not; or nothing says the order of results.
+
+    Examples
+    --------
+    >>> names = {"user": "user", "item": "items"}
+    >>> find_lists(names, {"user": "text", "items": "list"}, "labels", None)
+    ['item']
+    """
+    lists = [one for one, theirs in names.items() if kinds[theirs] == "list" and one != "user"]
+    if lists:
+        others = [theirs for ours, theirs in names.items() if ours not in ("user", *lists)]
+        if others:
+            msg = (
+                f"{names[lists[0]]} holds lists, and {others[0]} single values. Give each item of "
+                "the list one value, in a list of the same length."
+            )
+            raise InvalidInputError(msg)
+        return lists
+    if separator and table in (LABELS, RESULTS) and kinds[names["item"]] == "text":
+        return ["item"]
+    if table == RESULTS and not {"rank", "estimated"} & names.keys():
+        msg = (
+            f"The results have no column 'rank' or 'estimated'. If a cell of {names['item']} holds "
+            "several items, best first, pass what separates them: list_separator=' '."
+        )
+        raise InvalidInputError(msg)
+    return []
+
+
+def add_list_columns(names: Mapping[str, str], table: str) -> dict[str, str]:
+    """Return the names of columns with those that rows from lists have in addition."""
+    is_ordered = table == RESULTS and not {"rank", "estimated"} & names.keys()
+    return {**names, **({"rank": POSITION} if is_ordered else {}), "unmatched": UNMATCHED}
 
 
 def check_distinct_columns(names: Mapping[str, str], there: Sequence[str]) -> None:

@@ -10,7 +10,7 @@ import narwhals as nw
 import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, quote
-from recsys_ndcg.input import EncodedIds, Rows, Table, to_floats
+from recsys_ndcg.input import SEPARATORS, EncodedIds, Rows, Table, raise_ambiguous, to_floats
 from recsys_ndcg.lists import Grades
 from recsys_ndcg.scale.engines import IDS, LABELS, PREDICTIONS, RESULTS
 
@@ -82,18 +82,21 @@ class RowFacts:
     grades: Grades
 
 
-def collect_facts(tables: Mapping[str, LazyTable]) -> RowFacts:
+def collect_facts(tables: Mapping[str, LazyTable], separator: str | None = "") -> RowFacts:
     """Check all rows of predictions, or of labels and results, and collect their facts.
 
     Parameters
     ----------
     tables : mapping
         The tables by kind.
+    separator : str, optional
+        What separates ids in a cell of text; None if that is not known.
 
     Raises
     ------
     InvalidInputError
-        A table has no rows, an id is missing, or a number is missing or infinite; the message names
+        A cell may hold several ids, a table has no rows, an id is missing, or a number is missing
+        or infinite; the message names
         some such rows. Or the ids of labels and results have types that never match.
 
     Warns
@@ -104,11 +107,32 @@ def collect_facts(tables: Mapping[str, LazyTable]) -> RowFacts:
     facts = {name: _collect_table_facts(table, name) for name, table in tables.items()}
     if LABELS in tables:
         _check_id_types(tables[LABELS], tables[RESULTS])
+    if RESULTS in tables and separator is None:
+        for name, table in tables.items():
+            _check_cells(name, table, [one for one in tables.values() if one is not table])
     if PREDICTIONS in facts:
         return facts[PREDICTIONS]
     n_rows = sum(one.rows for one in facts.values())
     grades = facts[LABELS].grades if LABELS in facts else Grades.of(np.empty(0))
     return RowFacts(n_rows, has_unlabelled=True, grades=grades)
+
+
+def _check_cells(name: str, table: LazyTable, others: Sequence[LazyTable]) -> None:
+    """Raise if cells of text may hold several ids: each user has one, and most match no item."""
+    if table.frame.collect_schema()["item"] != nw.String:
+        return
+    cells = table.frame.filter(nw.col("item").str.contains(f"[{''.join(SEPARATORS)}]"))
+    some = table.fetch(cells.select("item").head(1))
+    n_rows = nw.len().alias("rows")
+    most = table.frame.group_by("user").agg(n_rows).select(nw.col("rows").max())
+    if not some or table.fetch(most)[0]["rows"] > 1:
+        return
+    items = [one.frame.select("item").unique() for one in others]
+    matched = [cells.join(one, on="item", how="semi") for one in items]
+    n_cells, *n_matched = (table.fetch(one.select(n_rows))[0]["rows"] for one in (cells, *matched))
+    if 2 * sum(n_matched) < n_cells:
+        cell = some[0]["item"]
+        raise_ambiguous(name, cell, next(one for one in SEPARATORS if one in cell))
 
 
 def _check_id_types(labels: LazyTable, results: LazyTable) -> None:
@@ -199,6 +223,9 @@ def _collect_table_facts(table: LazyTable, name: str) -> RowFacts:
 def _id_faults(table: LazyTable) -> Iterator[Fault]:
     """Yield the faults of ids."""
     schema = table.frame.collect_schema()
+    if "unmatched" in table.names:
+        fix = "give each item of the list one value"
+        yield Fault("item", ~nw.col("unmatched").is_null(), "{unmatched}", fix)
     for column in IDS:
         missing = nw.col(column).is_null()
         if schema[column].is_float():

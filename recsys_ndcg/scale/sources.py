@@ -11,12 +11,21 @@ from typing import Any
 
 from recsys_ndcg.errors import InvalidInputError, is_encodable, quote
 from recsys_ndcg.files import COMPRESSIONS, Content, find_files, is_files, open_file
-from recsys_ndcg.input import FileKind, Table, TextFormat, complete_format
+from recsys_ndcg.input import ARROW_LISTS, QUOTES, FileKind, TextFormat, complete_format
 from recsys_ndcg.scale.database import FILE_COLUMN, Database, quote_name, quote_path, quote_text
-from recsys_ndcg.scale.engines import IDS, check_distinct_columns, map_columns
+from recsys_ndcg.scale.engines import (
+    IDS,
+    POSITION,
+    UNMATCHED,
+    add_list_columns,
+    check_distinct_columns,
+    find_lists,
+    map_columns,
+)
 
 # suffixes of compressed text that DuckDB reads
 _SUFFIXES = (".gz", ".zst")
+_POLARS_TEXT = ("String", "Categorical", "Enum")
 _HEAD_BYTES = 1 << 16
 _ABSENT = "'', 'nan', 'na', 'none', 'null'"
 
@@ -118,12 +127,13 @@ class Source:
         return f"(SELECT {', '.join(read)} FROM {self.relation})"
 
 
-def open_source(
+def open_source(  # noqa: PLR0913, PLR0917 - one parameter per option
     data: Any,
     columns: Mapping[str, str] | None,
     table: str,
     folder: Path,
     form: TextFormat | None = None,
+    separator: str | None = None,
 ) -> Source:
     """Describe a table by its heading, without reading its rows.
 
@@ -139,6 +149,8 @@ def open_source(
         The folder for a lazy table of polars.
     form : TextFormat, optional
         The format of text.
+    separator : str, optional
+        What separates the ids in a cell of text that has several.
 
     Raises
     ------
@@ -149,19 +161,21 @@ def open_source(
     if hasattr(data, "sink_parquet"):  # a lazy table of polars, which may be larger than memory
         data = _write_lazy_table(data, columns, table, folder / f"lazy_{table}.parquet")
     if not is_files(data):
-        return _open_stream(data, columns, table)
+        return _open_stream(data, columns, table, separator)
     paths = find_files(data)
     _check_files(paths)
     if FileKind.of(paths[0]).is_binary:  # Parquet, the only binary format that DuckDB reads
-        return _open_parquet(paths, columns, table)
-    return _open_text(paths, columns, table, form)
+        return _open_parquet(paths, columns, table, separator)
+    return _open_text(paths, columns, table, form, separator)
 
 
 def _write_lazy_table(data: Any, columns: Mapping[str, str] | None, table: str, path: Path) -> Path:
     """Write the needed columns of a lazy table of polars to a file."""
     try:
-        heading = Table(dict.fromkeys(data.collect_schema().names(), ()), columns)
-        names = heading.use_columns(*heading.choose_columns(table))
+        types = {name: str(kind) for name, kind in data.collect_schema().items()}
+        lists = {name: "list" for name, kind in types.items() if kind.startswith(("List", "Array"))}
+        texts = {name: "text" for name, kind in types.items() if kind in _POLARS_TEXT}
+        names: Mapping[str, str] = map_columns(types | texts | lists, columns, table, warns=False)
         data.select([*names.values()]).sink_parquet(path)
     except Exception as error:
         ours = isinstance(error, InvalidInputError | OSError)
@@ -196,7 +210,12 @@ def _check_files(paths: Sequence[Path]) -> None:
             raise InvalidInputError(msg)
 
 
-def _open_parquet(paths: Sequence[Path], columns: Mapping[str, str] | None, table: str) -> Source:
+def _open_parquet(
+    paths: Sequence[Path],
+    columns: Mapping[str, str] | None,
+    table: str,
+    separator: str | None,
+) -> Source:
     from pyarrow import parquet  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
 
     schemas = {}
@@ -211,33 +230,99 @@ def _open_parquet(paths: Sequence[Path], columns: Mapping[str, str] | None, tabl
     files = ", ".join(map(quote_path, paths))
     options = f"filename = {quote_text(FILE_COLUMN)}, hive_partitioning = false"
     relation = f"read_parquet([{files}], {options}, union_by_name = true)"
-    return Source(relation, *_read_columns(schemas, columns, table))
+    return _read_columns(relation, schemas, columns, table, separator)
 
 
 def _open_text(
-    paths: Sequence[Path], columns: Mapping[str, str] | None, table: str, form: TextFormat | None
+    paths: Sequence[Path],
+    columns: Mapping[str, str] | None,
+    table: str,
+    form: TextFormat | None,
+    separator: str | None,
 ) -> Source:
     """Describe text files by their first lines."""
     how = form or TextFormat()
     if (how.encoding or "utf-8").lower().replace("_", "-") not in ("utf-8", "utf8"):
         msg = f"{paths[0]}: with a memory limit, text must be UTF-8. Convert it."
         raise InvalidInputError(msg)
-    how = replace(how, encoding=how.encoding or "UTF-8")  # DuckDB reads no other
-    how = complete_format(how.decode(_read_head(paths[0])), how, columns)
-    how = replace(how, separator=how.find_separator(how.decode(_read_head(paths[0]))))
+    how = replace(how, encoding="UTF-8")  # the only one that DuckDB reads
+    text = how.decode(_read_head(paths[0]))
+    how = complete_format(text, how, columns)
+    how = replace(how, separator=how.find_separator(text))
     titles = _read_titles(paths, columns, how)
-    names = map_columns(titles, columns, table)
-    sql = {}
-    for ours, theirs in names.items():
-        field = f"c{titles.index(theirs)}"  # by its place, as SQL ignores the case of names
+    kinds = dict.fromkeys(titles, "text")
+    names: Mapping[str, str] = map_columns(kinds, columns, table)
+    # by their places, as SQL ignores the case of names
+    fields = {ours: f"c{titles.index(theirs)}" for ours, theirs in names.items()}
+    lists = find_lists(names, kinds, table, separator)
+    relation, names = _explode(
+        _csv_sql(paths, len(titles), how), fields, names, lists, table, separator
+    )
+    sql = {**names}
+    for ours, field in fields.items():
         if ours in IDS:
             sql[ours] = f"CASE WHEN trim({field}) <> '' THEN {field} END"
         elif ours == "timestamp":
             sql[ours] = _time_sql(field)
         else:
             sql[ours] = _number_sql(field, how.decimal, may_lack=ours == "true")
-    relation, kinds = _csv_sql(paths, len(titles), how), dict.fromkeys(names, "text")
-    return Source(relation, names, sql, kinds, is_text=True)
+    return Source(relation, names, sql, dict.fromkeys(names, "text"), is_text=True)
+
+
+def _split_sql(field: str, separator: str | None) -> str:
+    """Return the SQL of the list in a cell; of text without a separator it is a list already."""
+    if separator is None:
+        return field
+    quotes = quote_text(QUOTES)
+    cell = f"trim({field}, {quotes})"
+    parts = f"string_split({cell}, {quote_text(separator)})"
+    if separator == " ":
+        parts = f"string_split_regex({cell}, '\\s+')"
+    trimmed = f"list_transform({parts}, lambda part: trim(part, {quotes}))"
+    return f"list_filter({trimmed}, lambda part: part <> '')"
+
+
+def _explode(  # noqa: PLR0913, PLR0917 - of text and of typed columns
+    relation: str,
+    fields: Mapping[str, str],
+    names: Mapping[str, str],
+    lists: Sequence[str],
+    table: str,
+    separator: str | None,
+    *,
+    is_stream: bool = False,
+) -> tuple[str, Mapping[str, str]]:
+    """Return the FROM clause with a row for each value of lists in cells, and all columns' names.
+
+    Parameters
+    ----------
+    relation : str
+        The FROM clause.
+    fields, names : mapping
+        Our names of the columns to their SQL, and to the table's names.
+    lists : sequence of str
+        Our names of the columns with lists; if there are none, the relation stays.
+    table : str
+        The kind of the table.
+    separator : str, optional
+        What separates the items, if they are text.
+    is_stream : bool
+        Whether there is no column with the names of files.
+    """
+    if not lists:
+        return relation, names
+    cells = {ours: _split_sql(fields[ours], separator) for ours in lists}
+    sizes = {ours: f"coalesce(len({values}), 0)" for ours, values in cells.items()}
+    wrong = [
+        f"CASE WHEN {size} <> {sizes['item']} THEN concat({size}, "
+        f"{quote_text(f' values of {names[ours]} for ')}, {sizes['item']}, ' items') END"
+        for ours, size in sizes.items()
+    ]
+    read = [field for ours, field in fields.items() if ours not in lists]
+    read += [f"unnest({values}) AS {fields[ours]}" for ours, values in cells.items()]
+    read += [f"generate_subscripts({cells['item']}, 1) AS {POSITION}"]
+    read += [f"coalesce({', '.join(wrong)}) AS {UNMATCHED}", *([] if is_stream else [FILE_COLUMN])]
+    return f"(SELECT {', '.join(read)} FROM {relation})", add_list_columns(names, table)
 
 
 def read_names(data: Any) -> tuple[list[str], TextFormat | None]:
@@ -315,7 +400,9 @@ def _time_sql(field: str) -> str:
     return f"coalesce({number}, epoch(try_cast(trim({field}) AS TIMESTAMPTZ)))"
 
 
-def _open_stream(data: Any, columns: Mapping[str, str] | None, table: str) -> Source:
+def _open_stream(
+    data: Any, columns: Mapping[str, str] | None, table: str, separator: str | None
+) -> Source:
     import pyarrow as pa  # noqa: PLC0415 - an extra
 
     if hasattr(data, "scanner"):  # a dataset
@@ -336,22 +423,42 @@ def _open_stream(data: Any, columns: Mapping[str, str] | None, table: str) -> So
         )
         raise InvalidInputError(msg) from error
     schemas = {"the data": reader.schema}
-    return Source(quote_name(table), *_read_columns(schemas, columns, table), stream=reader)
+    return _read_columns(quote_name(table), schemas, columns, table, separator, reader)
 
 
-def _read_columns(
-    schemas: Mapping[str, Any], columns: Mapping[str, str] | None, table: str
-) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
-    """Return the names, the SQL and the types of our columns in files.
+def _describe_type(kind: Any) -> tuple[bool, str]:
+    """Return whether a type of Arrow is a list, and our name of the type of its values."""
+    is_list = str(kind).startswith(ARROW_LISTS)
+    of = kind.value_type if is_list else kind
+    name = str(of.value_type if hasattr(of, "index_type") else of)
+    name = re.split(r"[(\[]", name)[0]  # without the digits of a decimal, or a time's unit
+    return is_list, _KINDS.get(name, name)
+
+
+def _read_columns(  # noqa: PLR0913, PLR0917 - of files and of streams
+    relation: str,
+    schemas: Mapping[str, Any],
+    columns: Mapping[str, str] | None,
+    table: str,
+    separator: str | None,
+    stream: Any = None,
+) -> Source:
+    """Describe our columns in files, or in a stream.
 
     Parameters
     ----------
+    relation : str
+        The FROM clause.
     schemas : mapping
         The schemas of Arrow, by the names of files.
     columns : mapping, optional
         Our names to the files' names.
     table : str
         The kind of the table.
+    separator : str, optional
+        What separates the ids in a cell of text that has several.
+    stream : object, optional
+        A stream, which can be read only once.
 
     Raises
     ------
@@ -360,7 +467,9 @@ def _read_columns(
         cannot be read.
     """
     first = next(iter(schemas))
-    names = map_columns(schemas[first].names, columns, table)
+    types = {field.name: _describe_type(field.type) for field in schemas[first]}
+    shapes = {name: "list" if is_list else kind for name, (is_list, kind) in types.items()}
+    names: Mapping[str, str] = map_columns(shapes, columns, table)
     check_distinct_columns(names, schemas[first].names)
     kinds: dict[str, str] = {}
     for file, schema in schemas.items():
@@ -371,10 +480,11 @@ def _read_columns(
                     f"{', '.join(schema.names)}."
                 )
                 raise InvalidInputError(msg)
-            of = schema.field(theirs).type
-            name = str(of.value_type if hasattr(of, "index_type") else of)
-            name = re.split(r"[(\[]", name)[0]  # without the digits of a decimal, or a time's unit
-            kind = _KINDS.get(name, name)
+            is_list, kind = _describe_type(schema.field(theirs).type)
+            if is_list != types[theirs][0] or (is_list and ours == "user"):
+                what = "lists" if is_list else "single values"
+                msg = f"{file}: {theirs} holds {what}, which do not belong there. Convert it."
+                raise InvalidInputError(msg)
             known = kinds.setdefault(ours, kind)
             if ours not in IDS and {kind, known} == {"whole numbers", "double"}:
                 kinds[ours] = "double"  # as pandas writes a column with and without NaN
@@ -387,7 +497,13 @@ def _read_columns(
                 msg = f"{file}: {theirs} is {kind}{fix}"
                 raise InvalidInputError(msg)
     sql = {ours: _column_sql(ours, theirs, kinds[ours]) for ours, theirs in names.items()}
-    return names, sql, kinds
+    fields = {ours: quote_name(theirs) for ours, theirs in names.items()}
+    lists = find_lists(names, shapes, table, separator)
+    mark = separator if shapes.get(names["item"]) == "text" else None
+    relation, names = _explode(
+        relation, fields, names, lists, table, mark, is_stream=stream is not None
+    )
+    return Source(relation, names, {**names, **sql}, {**names, **kinds}, stream=stream)
 
 
 def _column_sql(ours: str, theirs: str, kind: str) -> str:

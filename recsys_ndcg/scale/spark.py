@@ -20,19 +20,24 @@ import numpy as np
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.background import Background
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, check_integer, quote
-from recsys_ndcg.input import Rows
+from recsys_ndcg.input import QUOTES, Rows
 from recsys_ndcg.lists import Facts
 from recsys_ndcg.parallel import limit_threads
 from recsys_ndcg.report import Report
 from recsys_ndcg.scale.engines import (
     IDS,
     LABELS,
+    POSITION,
     PREDICTIONS,
     RESULTS,
+    UNMATCHED,
     PartialReport,
+    add_list_columns,
     build_lists,
     check_distinct_columns,
     check_users_have_rows,
+    find_lists,
+    get_list_separator,
     map_columns,
     split_tables,
 )
@@ -46,6 +51,7 @@ if TYPE_CHECKING:
 _NUMBERS = re.compile("tinyint|smallint|int|bigint|float|double|boolean|decimal.*|void")
 _TIMES = re.compile("date|timestamp.*|time.*")
 _TEXT = re.compile("string.*|char.*|varchar.*")
+_ESCAPES = str.maketrans({"\\": r"\\", "'": r"\'"})  # in text of SQL
 _IDS = re.compile(f"{_NUMBERS.pattern}|{_TIMES.pattern}|{_TEXT.pattern}|binary")
 
 
@@ -57,10 +63,17 @@ class SparkTable(LazyTable):
         return [row.asDict() for row in nw.to_native(query).collect()]
 
 
-def _open_table(name: str, frame: Any, columns: Mapping[str, str] | None) -> SparkTable:
+def _open_table(
+    name: str, frame: Any, columns: Mapping[str, str] | None, separator: str | None
+) -> SparkTable:
     _check_frame(frame)
-    names = map_columns(frame.columns, columns, name)
+    kinds = {theirs: _name_kind(kind) for theirs, kind in frame.dtypes}
+    names = map_columns(kinds, columns, name)
     check_distinct_columns(names, frame.columns)
+    lists = find_lists(names, kinds, name, separator)
+    if lists:
+        given, names = names, add_list_columns(names, name)
+        frame = _explode(frame, given, lists, separator if kinds[names["item"]] == "text" else None)
     types, read = dict(frame.dtypes), []
     for ours, theirs in names.items():
         kind = types[theirs]
@@ -71,11 +84,45 @@ def _open_table(name: str, frame: Any, columns: Mapping[str, str] | None) -> Spa
             if not _IDS.fullmatch(kind):
                 msg = f"{ours}: ids of type {kind} are not hashable. Use numbers or text."
                 raise InvalidInputError(msg)
+        elif ours == "unmatched":
+            wider = "string"
         elif not _NUMBERS.fullmatch(kind):
             _check_numeric(frame, theirs, kind, [quote_name(names[one]) for one in IDS])
         value = f"cast({quote_name(theirs)} as {wider})" if wider else quote_name(theirs)
         read.append(f"{value} as `{ours}`")
     return SparkTable(nw.from_native(frame.selectExpr(*read)), names, read_as_text=False)
+
+
+def _name_kind(kind: str) -> str:
+    return "list" if kind.startswith("array<") else "text" if _TEXT.fullmatch(kind) else kind
+
+
+def _explode(
+    frame: Any, names: Mapping[str, str], lists: Sequence[str], separator: str | None
+) -> Any:
+    """Return a row for each item of the lists in the cells, with its place in the list."""
+    cells = {ours: quote_name(names[ours]) for ours in lists}
+    if separator is not None:
+        quotes, mark = (one.translate(_ESCAPES) for one in (QUOTES, separator))
+        mark = r"\\s+" if separator == " " else rf"\\Q{mark}\\E"
+        parts = f"split(btrim({cells['item']}, '{quotes}'), '{mark}')"
+        trimmed = f"transform({parts}, part -> btrim(part, '{quotes}'))"
+        cells["item"] = f"filter({trimmed}, part -> part <> '')"
+    single = [quote_name(theirs) for ours, theirs in names.items() if ours not in lists]
+    arrays = [f"coalesce({one}, array()) as {ours}_list" for ours, one in cells.items()]
+    wrong = [
+        f"if(size({ours}_list) = size(item_list), null, concat(size({ours}_list), "
+        f"' values of {names[ours].translate(_ESCAPES)} for ', size(item_list), ' items'))"
+        for ours in lists
+    ]
+    exploded = f"posexplode(arrays_zip({', '.join(f'{ours}_list' for ours in lists)}))"
+    rows = frame.selectExpr(*single, *arrays).selectExpr(
+        *single,
+        f"coalesce({', '.join(wrong)}) as {UNMATCHED}",
+        f"{exploded} as ({POSITION}, recsys_ndcg_cell)",
+    )
+    values = [f"recsys_ndcg_cell.{ours}_list as {quote_name(names[ours])}" for ours in lists]
+    return rows.selectExpr(*single, UNMATCHED, f"{POSITION} + 1 as {POSITION}", *values)
 
 
 def _check_numeric(frame: Any, name: str, kind: str, ids: Sequence[str]) -> None:
@@ -225,11 +272,12 @@ def evaluate_by_plan(
     check_users_have_rows(plan)
     if partitions is not None:
         check_integer("partitions", partitions, least=1)
+    separator = get_list_separator(data)
     tables = {
-        name: _open_table(name, frame, named)
+        name: _open_table(name, frame, named, separator)
         for name, (frame, named) in split_tables(data, columns).items()
     }
-    facts = collect_facts(tables)
+    facts = collect_facts(tables, separator)
     rows = _repartition(tables, int(partitions or max(1, -(-facts.rows // _ROWS_PER_PARTITION))))
     grades = facts.grades
     if plan.depends_on_merging(has_unlabelled=facts.has_unlabelled):

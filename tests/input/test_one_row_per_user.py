@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 import warnings
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import recsys_ndcg as rn
+from recsys_ndcg.input import read_rows
 from tests.errors import rejects
 from tests.input.tables import write
 from tests.profiles import examples
@@ -228,6 +230,45 @@ def test_cells_that_may_be_one_id_or_several_are_an_error(results: Any, why: str
     assert several.item_ids.tolist() == ["1995", "Heat"]
 
 
+@pytest.mark.parametrize(
+    "results",
+    [
+        LONG.assign(rank=[1, 2, 3, 1, 2]),
+        LONG.assign(estimated=[3, 2, 1, 2, 1]),
+        CELLS,
+        LISTS,
+    ],
+    ids=["ranks", "scores", "lists in cells", "lists"],
+)
+def test_a_separator_for_labels_keeps_the_order_of_results(results: Any) -> None:
+    """Whose items are single ids, of which there is nothing to split."""
+    labels = pd.DataFrame({"user": ["u", "v"], "item": ["a b", "c d"]})
+    found = rn.evaluate(labels=labels, results=results, metrics=METRICS, list_separator=" ")
+    assert found.mean.tolist() == EXPECTED
+
+
+@pytest.mark.parametrize("separator", [None, " "])
+@pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
+def test_parts_of_text_have_the_type_of_the_other_table(separator: str | None) -> None:
+    """Text that looks like numbers stays text beside text, and becomes numbers beside numbers."""
+    results = pd.DataFrame({"user": ["u", "v"], "item": ["7 2", "3 1"]})
+    for kind in (str, int):
+        labels = pd.DataFrame({"user": ["u", "u", "v"], "item": [7, 2, 1]}).astype({"item": kind})
+        found = rn.evaluate(
+            labels=labels, results=results, metrics=["rr"], list_separator=separator
+        )
+        assert found.per_user["rr"].tolist() == [1.0, 0.5]
+
+
+@pytest.mark.parametrize("empty", [[], None])
+@pytest.mark.parametrize("users", [["u", "v", "w"], [1, 2, 3]])
+def test_an_empty_list_is_no_list(empty: Any, users: list[Any]) -> None:
+    """As in the long form, the user has no rows, whatever the type of the ids."""
+    labels = pd.DataFrame({"user": users[:2], "item": ["a", "b"]})
+    results = pd.DataFrame({"user": users, "item": [["a"], ["b"], empty]})
+    assert rn.evaluate(labels=labels, results=results, metrics=["rr"]).users.tolist() == users[:2]
+
+
 TRUTH = np.array([[1.0, 0, 0], [0, 1, 1]])
 SCORES = np.array([[0.1, 0.5, 0.2], [0.4, 0.1, np.nan]])
 
@@ -240,6 +281,17 @@ def test_matrices_have_a_column_for_each_item(truth: Any) -> None:
     assert _means(SCORES, truth) == _means(results, labels)
     stored = sparse.csr_array(np.nan_to_num(SCORES))
     assert _means(stored, truth) == _means(results, labels)
+
+
+def test_a_dense_matrix_is_not_copied() -> None:
+    """Its ids take as much memory as its scores; nothing else is as large."""
+    scores = np.random.default_rng(0).random((400, 500))
+    tracemalloc.start()
+    rows = read_rows(scores, table="results")
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert np.shares_memory(rows.estimated, scores)
+    assert most < 1.5 * scores.nbytes
 
 
 def test_arrays_of_ranked_items() -> None:

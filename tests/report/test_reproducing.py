@@ -201,6 +201,8 @@ def test_the_files_of_a_report_are_written_as_python() -> None:
     for labels, name in ((data["labels"], "labels.csv"), (None, None)):
         found = rn.evaluate({**data, "labels": labels}, **how)
         assert found.inputs == {"train": "'train.csv'", "data": repr({**files, "labels": name})}
+    found = rn.evaluate(**data, **how, list_separator="")
+    assert found.inputs["data"] == f"rn.RankedLists.from_labels(**{files!r}, list_separator='')"
     films = Path("films.csv")
     films.write_text("item,price\ni0,2.5\n", encoding="utf-8")
     assert rn.evaluate(data, **how, features=films).inputs["features"] == "'films.csv'"
