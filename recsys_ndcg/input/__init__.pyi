@@ -1,5 +1,6 @@
 from recsys_ndcg.input.cells import ARROW_LISTS as ARROW_LISTS
 from recsys_ndcg.input.cells import ListCells as ListCells
+from recsys_ndcg.input.cells import find_ranks as find_ranks
 from recsys_ndcg.input.dispatch import choose_rating_columns as choose_rating_columns
 from recsys_ndcg.input.dispatch import complete_format as complete_format
 from recsys_ndcg.input.dispatch import is_rating_header as is_rating_header
@@ -7,6 +8,7 @@ from recsys_ndcg.input.dispatch import open_ratings as open_ratings
 from recsys_ndcg.input.dispatch import read_file as read_file
 from recsys_ndcg.input.dispatch import read_pair as read_pair
 from recsys_ndcg.input.dispatch import read_rows as read_rows
+from recsys_ndcg.input.explode import match_lists as match_lists
 from recsys_ndcg.input.file_kinds import FileKind as FileKind
 from recsys_ndcg.input.frames import RATING_COLUMNS as RATING_COLUMNS
 from recsys_ndcg.input.frames import Table as Table

@@ -42,21 +42,37 @@ def explode(table: Table, kind: str, index: Any = None) -> Table:
         else:
             users = table.get_native(names["user"])
         return _lengthen(table, kind, cells, {"user": names["user"]}, users, {})
-    names |= _find_list_names(table, kind, names)
-    if "item" not in names or names["item"] not in table.names or "user" not in names:
+    names = match_lists(table, kind)
+    if not names:
         return table
     if not table.holds_lists(names["item"]):
         return _rank_single(table, kind, names)
     found = ListCells.of(table.get_native(names["item"]), names["item"])
     assert found is not None, "it holds lists"  # noqa: S101
     numbers = {
-        ours: found.read_parallel(table.get_native(names[ours]), names[ours])
-        for ours in _PARALLEL
-        if ours in names and names[ours] in table.names
+        ours: found.read_parallel(table.get_native(theirs), theirs)
+        for ours, theirs in names.items()
+        if ours not in ("user", "item")
     }
-    users = table.get_native(names["user"])
-    used = {ours: names[ours] for ours in ("user", "item", *numbers)}
-    return _lengthen(table, kind, found, used, users, numbers)
+    return _lengthen(table, kind, found, names, table.get_native(names["user"]), numbers)
+
+
+def match_lists(table: Table, kind: str) -> dict[str, Any]:
+    """Return our names of the columns to the table's, if each row may be a user's list; else {}.
+
+    Parameters
+    ----------
+    table, kind
+        As in `explode`.
+    """
+    names = {ours: one[0] for ours, one in table.matches.items() if len(one) == 1}
+    names |= _find_list_names(table, kind, names)
+    if not {"user", "item"} <= names.keys() or not {names["user"], names["item"]} <= {*table.names}:
+        return {}
+    if not table.holds_lists(names["item"]):
+        return {ours: names[ours] for ours in ("user", "item")}
+    used = [one for one in ("user", "item", *_PARALLEL) if names.get(one) in table.names]
+    return {ours: names[ours] for ours in used}
 
 
 def _find_list_names(table: Table, kind: str, names: dict[str, Any]) -> dict[str, Any]:

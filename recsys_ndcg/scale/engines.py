@@ -14,7 +14,7 @@ import numpy as np
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.errors import InvalidInputError, label_messages, quote, warn
 from recsys_ndcg.files import are_several_files, is_files
-from recsys_ndcg.input import Rows, Table, encode_ids
+from recsys_ndcg.input import Rows, Table, encode_ids, find_ranks, match_lists
 from recsys_ndcg.lists import Facts, GroupedLists, RankedLists, join_tables
 from recsys_ndcg.report import Report
 from recsys_ndcg.scoring import Audit, Plan, Scores, Totals
@@ -156,13 +156,20 @@ def map_columns(
         return dict(columns or {})
     cells: dict[str, Any] = {"list": [[]], "text": [""]}
     heading = Table({name: cells.get(kind, ()) for name, kind in kinds.items()}, columns)
-    names = heading.use_columns(*heading.choose_columns(table))
-    if not kinds.keys() >= {*names.values()}:
+    names = match_lists(heading, table)
+    has_lists = bool(names) and kinds[names["item"]] == "list"
+    is_unranked = table == RESULTS and not {"rank", "estimated"} & heading.matches.keys()
+    if has_lists or (names and is_unranked and kinds[names["item"]] == "text"):
+        if warns:
+            Table.warn_of_names({a: b for a, b in names.items() if a not in heading.given})
+        return names
+    if not names and find_ranks([*kinds]):
         msg = (
             f"The {table} have a column for each rank, which is read only from data in memory. Put "
             "the items of each user into one column of lists."
         )
         raise InvalidInputError(msg)
+    names = heading.use_columns(*heading.choose_columns(table))
     if warns:
         heading.warn_of_recognised_names()
     return names

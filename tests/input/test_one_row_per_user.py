@@ -154,7 +154,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     "series": ([pd.Series(["a"]), pd.Series(["c"])], "is a Series. Write lists"),
     "an item twice": ([["a", "a"], ["c"]], "user 'u' has the item 'a' twice"),
     "a missing item": ([["a", None], ["c"]], "item.*: a missing id in row 1"),
-    "lists in lists": ([[["a"], ["b"]], ["c"]], "item: an id is not hashable"),
+    "lists in lists": ([[["a"], ["b"]], ["c"]], "an id is not hashable"),
     "no items": ([[], []], "There are no rows in the results"),
     "other types": ([[1, 2], [3]], "labels have ids of type text"),
 }
