@@ -14,7 +14,6 @@ import pandas as pd
 from recsys_ndcg.background import Background
 from recsys_ndcg.errors import InvalidInputError, hide_more
 from recsys_ndcg.files import check_path, find_files, is_files, write_file
-from recsys_ndcg.input import is_row_number_index
 from recsys_ndcg.lists import GroupedLists, RankedLists
 from recsys_ndcg.parallel import limit_threads
 from recsys_ndcg.report import Report
@@ -202,14 +201,18 @@ def split_catalogue(catalogue: Any) -> tuple[Any, Any]:
     if isinstance(catalogue, Mapping):
         is_size = len(catalogue) > 0 and _has_only(catalogue.values(), Integral)
     elif isinstance(catalogue, pd.Series):
-        is_size = catalogue.dtype.kind in "iu" and not is_row_number_index(catalogue.index)
+        # a column of ids has the index of its table
+        has_users = catalogue.index.name == "user" or catalogue.index.dtype.kind not in "iu"
+        is_size = catalogue.dtype.kind in "iu" and has_users
     return (None, catalogue) if is_size else (catalogue, None)
 
 
 def raise_two_tables(first: Any, second: Any) -> Never:
     """Raise the error of a call with two tables without names, with the call to write."""
     call = "evaluate(labels=test, results=recommended)"
-    if all(
+    if isinstance(second, str) and not isinstance(first, str):
+        call = f"evaluate(data, metrics={second!r})"
+    elif all(
         isinstance(one, Mapping) and _has_only(one.values(), Mapping) for one in (first, second)
     ):
         call = "evaluate(labels=qrels, results=run)"
@@ -219,11 +222,11 @@ def raise_two_tables(first: Any, second: Any) -> Never:
         call = "evaluate(labels=y_true, results=y_score)"
     elif all(isinstance(one, list) and _has_only(one, list) for one in (first, second)):
         call = "evaluate(labels=actual, results=predicted)"
-    elif not isinstance(first, Mapping) and not hasattr(first, "columns"):
+    elif not (isinstance(first, Mapping | str) or hasattr(first, "columns")):
         call = "ndcg_at_k(list(zip(y_score, y_true)), 10) for one list"
     msg = (
         "evaluate takes one table of predictions, or two by name, whatever their order in other "
-        f"libraries. Write {call}."
+        f"libraries; options have names. Write {call}."
     )
     raise InvalidInputError(msg)
 

@@ -66,6 +66,15 @@ def test_the_catalogue_may_be_a_number(size: Any) -> None:
     assert found.summary.equals(expected.summary)
 
 
+def test_a_column_of_whole_numbers_is_a_catalogue_of_ids() -> None:
+    """With the gaps in its index that filters leave; and not a number per user."""
+    labels, results = {0: [10], 1: [12]}, {0: [10, 11], 1: [11, 12]}
+    ids = pd.Series([10, 10, 11, 11, 12, 13]).drop_duplicates()
+    found = rn.evaluate(labels=labels, results=results, metrics="precision@2", catalogue=ids)
+    expected = rn.evaluate(labels=labels, results=results, metrics="precision@2", catalogue=4)
+    assert found.summary["chance"].tolist() == expected.summary["chance"].tolist()
+
+
 FRAME = pd.DataFrame({"user": [1], "item": [2]})
 CALLS: list[tuple[Any, Any, str]] = [
     (FRAME, FRAME, "evaluate(labels=test, results=recommended)"),
@@ -74,6 +83,9 @@ CALLS: list[tuple[Any, Any, str]] = [
     ([[1, 2]], [[2, 1]], "evaluate(labels=actual, results=predicted)"),
     (np.ones((2, 2)), np.ones((2, 2)), "evaluate(labels=y_true, results=y_score)"),
     ([1, 0], [0.5, 0.1], "ndcg_at_k(list(zip(y_score, y_true)), 10) for one list"),
+    ("l.csv", "r.csv", "evaluate(labels=test, results=recommended)"),
+    (FRAME, "ndcg@3", "evaluate(data, metrics='ndcg@3')"),
+    ([(1, 2, 3, 4)], "ndcg@3", "evaluate(data, metrics='ndcg@3')"),
     (np.ones(2), np.ones(2), "ndcg_at_k(list(zip(y_score, y_true)), 10) for one list"),
 ]
 

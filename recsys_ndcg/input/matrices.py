@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ from recsys_ndcg.input.python_objects import score_by_rank
 from recsys_ndcg.input.rows import Rows, to_floats
 
 #: The numbers of columns of rows of results; those of labels have 2 or 3.
-_WIDTHS = {"results": (3, 4, 5)}
+_WIDTHS = {"results": (3, 4, 5), "train": (2, 3, 4)}
 _IDS = ("users", "items")  # ids may be tuples
 #: Types whose readers know more of them than a NumPy array would.
 _COLUMNS = (np.ndarray, pd.Series, pd.api.extensions.ExtensionArray, str, bytes)
@@ -42,7 +42,7 @@ def _to_coo(tensor: Any) -> Any:
     return coo_array((values, tuple(places)), shape=tuple(tensor.shape))
 
 
-def read_matrix(
+def read_matrix(  # noqa: C901 - each form of an array
     data: Any, table: str, other: Any = None, labels: Rows | None = None
 ) -> Rows | None:
     """Read labels or results in a matrix with a row per user; None if its rows are no users.
@@ -83,10 +83,12 @@ def read_matrix(
         has_ids = kind in "iuUS"
         if kind == "f" and not _are_whole(matrix[:, :2]):
             return read_all_items(matrix, table)
-        if not has_ids or (table != "results" and not is_beside):
+        if has_ids and table == "labels" and is_beside:
+            _raise_ambiguous("labels", "may be (user, item), or the relevant items")
+        if not has_ids or table != "results":
             return None
-        if width == 3 and table == "results" and kind in "iu":
-            _check_numbered(len(matrix), labels)
+        if width == 3 and kind in "iu" and not _are_numbered(len(matrix), labels):
+            _raise_ambiguous("results", "of whole numbers may be (user, item, score), or the items")
     if kind == "f" and scores is None:
         return read_all_items(matrix, table)
     return read_ranked_items(matrix, scores, table)
@@ -97,16 +99,18 @@ def _are_whole(values: NDArray[Any]) -> bool:
     return bool(np.isfinite(values).all() and (values == np.floor(values)).all())
 
 
-def _check_numbered(n_users: int, labels: Rows | None) -> None:
-    """Raise if the users of the labels are not the numbers of an array's rows."""
-    if labels is not None:
-        users, _ = encode_ids(labels.user, "user")
-        if users.dtype.kind in "iu" and np.array_equal(users, np.arange(n_users)):
-            return
+def _are_numbered(n_users: int, labels: Rows | None) -> bool:
+    """Return whether the users of the labels are the numbers of an array's rows."""
+    if labels is None:
+        return False
+    users, _ = encode_ids(labels.user, "user")
+    return users.dtype.kind in "iu" and np.array_equal(users, np.arange(n_users))
+
+
+def _raise_ambiguous(table: str, fault: str) -> NoReturn:
     msg = (
-        "results: rows of three whole numbers may be (user, item, score), or the three items of "
-        "users 0, 1, 2 and so on. Give the former as [*map(tuple, results)], and the latter as "
-        "dict(enumerate(results))."
+        f"{table}: the rows of an array {fault} of users 0, 1, 2 and so on. If they are rows, give "
+        f"[*map(tuple, {table})]; if they are lists, dict(enumerate({table}))."
     )
     raise InvalidInputError(msg)
 

@@ -66,6 +66,9 @@ def read_json(name: str, text: str) -> JsonLines | JsonObjects:
         return JsonLines(name, text)
     if isinstance(whole, list):
         return JsonObjects(whole)
+    if isinstance(whole, dict) and {"user", "item"} <= whole.keys():  # columns, as of pandas
+        are_columns = all(isinstance(one, dict) for one in whole.values())
+        return JsonObjects(pd.DataFrame(whole)) if are_columns else JsonObjects(whole)
     if (
         whole
         and isinstance(whole, dict)

@@ -19,6 +19,7 @@ from recsys_ndcg.input import (
     open_ratings,
     read_matrix,
     read_rows,
+    split_format,
     to_floats,
     to_ids,
     to_times,
@@ -85,6 +86,8 @@ def are_ids(data: Any) -> bool:
     (True, True, False, False)
     """
     if isinstance(data, Mapping | str) or hasattr(type(data), "columns") or is_file_source(data):
+        return False
+    if split_format(data)[0] is not data:  # a path and its format
         return False
     if not isinstance(data, Iterable) or getattr(data, "ndim", 1) != 1 or are_existing_files(data):
         return False

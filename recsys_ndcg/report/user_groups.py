@@ -16,7 +16,7 @@ import pandas as pd
 
 from recsys_ndcg.arrays import Floats, Ids, Positions
 from recsys_ndcg.errors import InvalidInputError, is_encodable, quote, suggest
-from recsys_ndcg.files import is_file_source, is_files
+from recsys_ndcg.files import are_existing_files, is_file_source
 from recsys_ndcg.input import (
     EncodedIds,
     Table,
@@ -265,7 +265,7 @@ def _count_training_rows(
         raise InvalidInputError(msg)
     ids, codes = encode_ids(row_users, "user")
     n_rows = dict(zip(ids.tolist(), np.bincount(codes, minlength=len(ids)).tolist(), strict=True))
-    if not is_files(train):  # text of a file may be of any type
+    if not are_existing_files(train):  # text of a file may be of any type
         check_id_types(users, ids, "user", ("the users evaluated", "the users of train"))
     return np.array([n_rows.get(user, 0) for user in users.tolist()], dtype=np.int64)
 
@@ -279,7 +279,7 @@ def _read_training_users(train: Any, users: Ids, columns: Mapping[str, str] | No
         with suppress(InvalidInputError):  # the name may belong to another table
             ids = read_interactions(train, "train", {"user": columns["user"]}, ("user",)).user
     ids = ids or read_interactions(train, "train", needed=("user",)).user
-    if is_files(train):  # text from a file becomes the equal id in `users`, of any type
+    if are_existing_files(train):  # text from a file becomes the equal id in `users`, of any type
         given = {format_id(user): user for user in users.tolist()}
         known = to_objects([given.get(format_id(one), one) for one in ids.ids.tolist()])
         return known[ids.codes]

@@ -316,6 +316,32 @@ def test_three_whole_numbers_are_ranks_only_if_rows_are_users() -> None:
     assert _means([*map(tuple, array)], {0: {1}, 1: {0}}) == [1.0] * 4
 
 
+def test_labels_in_an_array_of_pairs_are_ambiguous_beside_an_array() -> None:
+    """They may be (user, item), as of leave-one-out, or two relevant items of each user."""
+    pairs, results = np.array([[0, 10], [1, 12]]), np.array([[10, 7, 8, 9], [5, 12, 3, 4]])
+    with rejects(r"may be \(user, item\), or the relevant items.*\[\*map\(tuple, labels\)\]"):
+        _means(results, pairs)
+    assert _means(results, [*map(tuple, pairs)]) == _means(results, {0: [10], 1: [12]})
+    assert _means(results, dict(enumerate(pairs))) == _means(results, {0: [0, 10], 1: [1, 12]})
+
+
+def test_columns_as_pandas_writes_them_are_a_table(tmp_path: Path) -> None:
+    """Their row numbers are no users."""
+    path = tmp_path / "r.json"
+    pd.DataFrame({"user": ["u", "v"], "item": ["a", "c"], "estimated": [1, 1]}).to_json(path)
+    assert _means(path) == _means({"u": ["a"], "v": ["c"]})
+
+
+def test_scored_titles_are_not_split() -> None:
+    """A table with a score in each row has an item in each row."""
+    rows = [("u", "Alien 3", 0.9), ("u", "Up Down", 0.5)]
+    results = pd.DataFrame(rows, columns=["user", "item", "estimated"])
+    with pytest.warns(rn.DataWarning, match="No item of the results is among the labels"):
+        assert rn.evaluate(
+            labels={"u": {"Alien", "Up"}}, results=results, metrics="rr"
+        ).mean.tolist() == [0]
+
+
 def test_parallel_lists_are_of_users_0_1_2() -> None:
     """As in mapk(actual, predicted); tuples are rows."""
     actual, predicted = [[1, 2], [3]], [[2, 9, 1], [8, 3]]

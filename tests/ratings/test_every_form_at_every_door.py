@@ -99,3 +99,17 @@ def test_rows_ratings_and_times_are_the_same(form: str, tmp_path: Path) -> None:
     keys = ["user", "item"]
     found, expected = (one.sort_values(keys, ignore_index=True) for one in (found, expected))
     pd.testing.assert_frame_equal(found, expected, check_dtype=False)
+
+
+@pytest.mark.parametrize("columns", [["user", "item"], ["user", "item", "rating"], [*FRAME]])
+def test_an_array_of_rows_is_no_matrix(columns: list[str]) -> None:
+    """Of two to four columns."""
+    rows = FRAME[columns].to_numpy()
+    assert DOORS["train"](rows) == DOORS["train"](FRAME)
+    assert DOORS["by"](rows) == DOORS["by"](FRAME)
+
+
+def test_ids_of_users_may_be_text() -> None:
+    """And are not taken for names of files."""
+    report = rn.evaluate({"1": [(1, 2), (2, 1)], "2": [(1, 2), (2, 1)]}, metrics="ndcg@2")
+    assert report.by("cold", train=["1", "1"]).counts == {"known": 1, "unknown": 1, None: 0}
