@@ -153,9 +153,10 @@ def find_ranks(names: Sequence[Any]) -> list[Any]:
     stems = [ranks for ranks in numbered.values() if len(ranks) > 1]
     if len(stems) != 1:
         return []
-    numbers = [number for number, _ in stems[0]]
-    is_ordered = numbers[0] in (0, 1) and numbers == [*range(numbers[0], numbers[0] + len(numbers))]
-    return [name for _, name in stems[0]] if is_ordered else []
+    ranks = dict(sorted(stems[0], key=lambda one: one[0]))  # a pivot sorts names as text
+    first = next(iter(ranks))
+    is_whole = first in (0, 1) and [*ranks] == [*range(first, first + len(stems[0]))]
+    return [*ranks.values()] if is_whole else []
 
 
 def holds_lists(column: Any) -> bool:
