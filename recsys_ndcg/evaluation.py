@@ -14,6 +14,7 @@ import pandas as pd
 from recsys_ndcg.background import Background
 from recsys_ndcg.errors import InvalidInputError, hide_more
 from recsys_ndcg.files import check_path, find_files, is_files, write_file
+from recsys_ndcg.input import split_format
 from recsys_ndcg.lists import GroupedLists, RankedLists
 from recsys_ndcg.parallel import limit_threads
 from recsys_ndcg.report import Report
@@ -36,7 +37,7 @@ def evaluate(  # noqa: PLR0913 - the contract
     k: Cutoffs = "default",
     threshold: float | None = None,
     convention: Convention | str | None = None,
-    columns: Mapping[str, str] | None = None,
+    columns: Mapping[str, Any] | None = None,
     train: Any = None,
     catalogue: Any = None,
     features: Any = None,
@@ -85,7 +86,8 @@ def evaluate(  # noqa: PLR0913 - the contract
         All other choices that change a number; or a library's name, ``"catboost"``: each metric
         as that library computes it.
     columns : mapping, optional
-        Maps our column names to the table's: ``{"estimated": "est", "true": "r_ui"}``.
+        Maps our column names to the table's: ``{"estimated": "est", "true": "r_ui"}``. If two
+        tables have other names, give a list: ``{"user": ["visitor", "uid"]}``.
     train : table, rows or trainset, optional
         The rows that the model was trained on: popularity, novelty and what a user had before.
         Only the users and items are read, not the ratings.
@@ -238,7 +240,7 @@ def _has_only(values: Iterable[Any], kind: type) -> bool:
 def evaluate_by_plan(  # noqa: PLR0913 - with the options of the command line
     data: Any,
     plan: Plan,
-    columns: Mapping[str, str] | None = None,
+    columns: Mapping[str, Any] | None = None,
     *,
     text: TextFormat | None = None,
     n_items: Any = None,
@@ -284,7 +286,7 @@ def _check_output(data: Any, per_user: str | Path) -> None:
 def evaluate_in_memory(
     data: Any,
     plan: Plan,
-    columns: Mapping[str, str] | None = None,
+    columns: Mapping[str, Any] | None = None,
     text: TextFormat | None = None,
     n_items: Any = None,
 ) -> Report:
@@ -303,7 +305,7 @@ def evaluate_in_memory(
 def _describe_inputs(
     data: Any,
     plan: Plan,
-    columns: Mapping[str, str] | None,
+    columns: Mapping[str, Any] | None,
     text: TextFormat | None,
     n_items: Any,
 ) -> dict[str, str]:
@@ -315,32 +317,35 @@ def _describe_inputs(
     options: dict[str, Any] = {"columns": dict(columns)} if columns else {}
     changed = {"list_separator": tables.pop("list_separator", None), "n_items": n_items}
     options |= {name: value for name, value in changed.items() if value is not None}
-    if not all(one is None or is_files(one) for one in tables.values()) or data is None:
+    sources = [split_format(one)[0] for one in tables.values()]
+    if data is None or not all(one is None or is_files(one) for one in sources):
         return inputs
-    names = {name: _name_files(one) for name, one in tables.items()}
-    files = names if is_named else names[""]
+    files = ", ".join(f"{name!r}: {_write_files(one)}" for name, one in tables.items())
+    files = f"{{{files}}}" if is_named else _write_files(data)
     given = {name: repr(value) for name, value in options.items()}
     if text is not None and text != type(text)():
         given["text"] = f"rn.{text!r}"
     if given.keys() <= {"columns"}:
-        return inputs | given | {"data": repr(files)}
+        return inputs | given | {"data": files}
     read = "from_file" if not is_named else "from_labels" if is_pair(data) else "from_trec"
     arguments = ", ".join(f"{name}={value}" for name, value in given.items())
     stars = "**" if is_named else ""
-    return inputs | {"data": f"rn.RankedLists.{read}({stars}{files!r}, {arguments})"}
+    return inputs | {"data": f"rn.RankedLists.{read}({stars}{files}, {arguments})"}
 
 
-def _name_files(table: Any) -> Any:
-    """Return the name of a file, or of several as a list; None stays."""
-    if table is None or isinstance(table, str | os.PathLike):
-        return table if table is None else os.fspath(table)
-    return [os.fspath(one) for one in table]
+def _write_files(table: Any) -> str:
+    """Return Python for the name of a file, or of several, perhaps with a format; or for None."""
+    files, text = split_format(table)
+    if isinstance(files, list | tuple):
+        files = [*map(os.fspath, files)]
+    name = repr(os.fspath(files) if isinstance(files, os.PathLike) else files)
+    return name if text is None else f"({name}, rn.{text!r})"
 
 
 def read_lists(
     data: Any,
     plan: Plan,
-    columns: Mapping[str, str] | None = None,
+    columns: Mapping[str, Any] | None = None,
     text: TextFormat | None = None,
     n_items: Any = None,
 ) -> GroupedLists:

@@ -178,7 +178,9 @@ def reconcile(  # noqa: PLR0913 - one parameter per option
 
     names = parse_metric_names(metric)
     plan = items.add_to(convention.plan(names, "default"))
-    lists = read_lists(source.data(), plan, **text_format.to_keywords(), n_items=source.n_items)
+    lists = read_lists(
+        source.data(text_format), plan, **text_format.to_keywords(), n_items=source.n_items
+    )
     lists = plan.add_background(lists)
     with err.status("Computing the metric as each library does"):
         table = reconcile_lists(lists, plan, reported, names)

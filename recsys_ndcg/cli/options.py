@@ -193,15 +193,19 @@ def list_changed_options(*groups: Any) -> list[str]:
     ]
 
 
-def parse_pairs(text: str, option: str) -> dict[str, str] | None:
+def parse_pairs(text: str, option: str) -> dict[str, Any] | None:
     """Parse ``a=b,c=d`` as a dict; return None for an empty text.
+
+    Columns that are named twice have a list of names.
 
     Examples
     --------
     >>> parse_pairs("estimated=est,true=r_ui", "--columns")
     {'estimated': 'est', 'true': 'r_ui'}
+    >>> parse_pairs("user=uid,user=visitor", "--columns")
+    {'user': ['uid', 'visitor']}
     """
-    found = {}
+    found: dict[str, Any] = {}
     from recsys_ndcg.convention import split_names
 
     for part in split_names(text):
@@ -209,7 +213,9 @@ def parse_pairs(text: str, option: str) -> dict[str, str] | None:
         if not (key and equals and value):
             msg = f"{option}: {part!r} is not of the form NAME=VALUE."
             raise InvalidInputError(msg)
-        found[key] = value
+        known = found.get(key, []) if option == "--columns" else []
+        known = known if isinstance(known, list) else [known]
+        found[key] = [*known, value] if known else value
     return found or None
 
 

@@ -35,6 +35,7 @@ except RecsysNdcgError as error:
 
 from recsys_ndcg.cli.options import repeat_options
 from recsys_ndcg.cli.output import print_line, print_message
+from recsys_ndcg.cli.sources import parse_file
 from recsys_ndcg.cli.spelling import name_options, use_options
 from recsys_ndcg.version import __version__
 
@@ -141,7 +142,7 @@ def flatten_options(command: Callable[..., None]) -> Callable[..., None]:
     def called(**values: Any) -> None:
         given = {}
         for name, group in groups.items():
-            own = {one.name: values[one.name] for one in group}
+            own = {one.name: _parse_files(values[one.name]) for one in group}
             given[name] = kinds[name](**own) if is_dataclass(kinds[name]) else own[name]
         command(**given)
 
@@ -149,6 +150,12 @@ def flatten_options(command: Callable[..., None]) -> Callable[..., None]:
     vars(called)["__signature__"] = Signature(parameters)
     called.__annotations__ = {one.name: one.annotation for one in parameters}
     return called
+
+
+def _parse_files(value: Any) -> Any:
+    if isinstance(value, list):
+        return [*map(_parse_files, value)]
+    return parse_file(value) if isinstance(value, Path) else value
 
 
 def _parameter(name: str, kind: Any, declared: Field[Any], heading: str) -> Parameter:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import sys
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.cli.options import REQUIRED, argument, list_changed_options, option, parse_pairs
 from recsys_ndcg.errors import InvalidInputError, is_encodable
@@ -17,11 +18,60 @@ from recsys_ndcg.input import FileKind
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from recsys_ndcg.input import TextFormat
     from recsys_ndcg.metrics import Metric
     from recsys_ndcg.report import Report
     from recsys_ndcg.scoring import Plan
 
+#: A file and its format: ratings.txt,sep=tab,encoding=latin-1.
+_FORMATTED = re.compile(r"(.+?)((?:,(?:sep|decimal|encoding|heading)=(?:,|[^,]*))+)")
 _INPUTS = ({"FILE"}, {"--labels", "--results"}, {"--results"}, {"--qrels", "--run"})
+
+
+class FormattedPath(type(Path())):  # type: ignore[misc] # Path itself has no subclasses in 3.11
+    """A path with the format of its text."""
+
+    options: Mapping[str, str]
+
+
+def parse_file(path: Path) -> Path:
+    """Return a path; the format of a text file may follow it.
+
+    Examples
+    --------
+    >>> path = parse_file(Path("ratings.txt,sep=tab,heading=no"))
+    >>> str(path), path.options
+    ('ratings.txt', {'sep': 'tab', 'heading': 'no'})
+    """
+    found = _FORMATTED.fullmatch(str(path))
+    if found is None or os.path.lexists(path):
+        return path
+    formatted = FormattedPath(found[1])
+    formatted.options = dict(re.findall(r",(\w+)=(,|[^,]*)", found[2]))
+    return formatted
+
+
+def add_format(path: Path, source: Any = None, default: TextFormat | None = None) -> Any:
+    """Return a path, or another source, with the format that was given with the path.
+
+    Raises
+    ------
+    InvalidInputError
+        The format has an invalid value.
+    """
+    source = path if source is None else source
+    if not isinstance(path, FormattedPath):
+        return source
+    from recsys_ndcg.errors import check_choice
+    from recsys_ndcg.input import TextFormat
+
+    given: dict[str, Any] = dict(path.options)
+    if "heading" in given:
+        check_choice("heading", given["heading"], ("yes", "no"))
+        given["heading"] = given["heading"] == "yes"
+    if "sep" in given:
+        given["separator"] = given.pop("sep") or "/"  # which a Path does not keep at its end
+    return source, replace(default or TextFormat(), **given)
 
 
 @dataclass(frozen=True)
@@ -31,7 +81,8 @@ class FormatOptions:
     HEADING = "Text files"
     columns: str = option(
         "Map required columns to the file's: user=uid,item=iid. Without a header line, to "
-        "positions: user=1,item=2,estimated=3,true=4.",
+        "positions: user=1,item=2,estimated=3,true=4. If two files have other names, give both: "
+        "user=visitor,user=uid.",
         default="",
         metavar="OURS=THEIRS,...",
     )
@@ -41,20 +92,32 @@ class FormatOptions:
         default=False,
     )
     sep: str | None = option(
-        "Field separator: one character, tab, or '::'.  [default: detected]", metavar="CHARACTER"
+        "Field separator of FILE, labels and results: one character, tab, or '::'. Any file may "
+        "have its own format behind a comma: train.txt,sep=tab,encoding=latin-1,heading=no.  "
+        "[default: detected]",
+        metavar="CHARACTER",
     )
     decimal: str = option("Decimal separator: '.' or ','.", default=".", metavar="CHARACTER")
     encoding: str | None = option(
         "Text encoding, such as latin-1 or utf-16.  [default: UTF-8]", metavar="NAME"
     )
+    list_sep: str | None = option(
+        "What separates several ids in a cell, such as ',' or ' '; '' if a cell is one id.  "
+        "[default: detected]",
+        metavar="CHARACTER",
+    )
 
-    def to_keywords(self) -> dict[str, Any]:
-        """Return the keywords of `evaluate` for the columns and the text format."""
+    @property
+    def text(self) -> TextFormat:
+        """The format of files that do not have their own."""
         from recsys_ndcg.input import TextFormat
 
         heading = False if self.no_heading else None
-        text = TextFormat(self.sep, self.decimal, self.encoding, heading)
-        return {"columns": parse_pairs(self.columns, "--columns"), "text": text}
+        return TextFormat(self.sep, self.decimal, self.encoding, heading)
+
+    def to_keywords(self) -> dict[str, Any]:
+        """Return the keywords of `evaluate` for the columns and the text format."""
+        return {"columns": parse_pairs(self.columns, "--columns"), "text": self.text}
 
 
 @dataclass(frozen=True)
@@ -108,10 +171,10 @@ class ItemOptions:
         InvalidInputError
             A file is missing or cannot be read.
         """
-        files = {"train": train, **asdict(self)}
+        files = {"train": train, **vars(self)}
         given = {name: path for name, path in files.items() if path is not None}
         check_files_exist(*given.values())
-        return plan.with_known(**given)
+        return plan.with_known(**{name: add_format(path) for name, path in given.items()})
 
 
 @dataclass(frozen=True)
@@ -178,7 +241,7 @@ class DataOptions:
             msg = f"{' and '.join(given)}: only one can be standard input, '-'."
             raise InvalidInputError(msg)
 
-    def data(self) -> Any:
+    def data(self, text_format: FormatOptions) -> Any:
         """Return the input as `recsys_ndcg.evaluate` takes it.
 
         Raises
@@ -186,13 +249,16 @@ class DataOptions:
         InvalidInputError
             The options do not name one input, or standard input is closed.
         """
+        from recsys_ndcg.evaluation import pair_tables
+
         self.check()
         opened: dict[str, Any] = {
-            option.strip("-"): _open_input(path) for option, path in self.files.items()
+            option.strip("-"): _open_input(path, text_format.text)
+            for option, path in self.files.items()
         }
         if opened.keys() == {"results"}:
             opened["labels"] = None
-        return opened.get("FILE", opened)
+        return pair_tables(opened.get("FILE", opened), None, None, text_format.list_sep)
 
     def name_with_baseline(self, word: str) -> dict[str, Path]:
         """Return the evaluated file and the baseline's file, by the names of their models.
@@ -227,7 +293,7 @@ class DataOptions:
         from recsys_ndcg.evaluation import evaluate_by_plan
 
         scale = ScaleOptions() if scale is None else scale
-        data = self.data()
+        data = self.data(text_format)
         several = bool(scale.more) or scale.memory_limit is not None
         if several and (self.qrels is not None or any(map(is_dash, self.files.values()))):
             msg = (
@@ -236,7 +302,7 @@ class DataOptions:
             )
             raise InvalidInputError(msg)
         return evaluate_by_plan(
-            [data, *scale.more] if scale.more else data,
+            _add_files(data, scale.more),
             plan,
             **text_format.to_keywords(),
             n_items=self.n_items,
@@ -430,14 +496,21 @@ def _has_piped_data() -> bool:
     return bool(buffer.peek(1))
 
 
-def _open_input(path: Path) -> Path | IO[bytes]:
-    """Return a path, or standard input for '-'."""
+def _open_input(path: Path, default: TextFormat) -> Any:
+    """Return a path, or standard input for '-', perhaps with its format."""
     if not is_dash(path):
-        return path
+        return add_format(path, default=default)
     if sys.stdin is None:
         msg = "-: standard input is closed. Pass the name of a file."
         raise InvalidInputError(msg)
-    return sys.stdin.buffer
+    return add_format(path, sys.stdin.buffer, default)
+
+
+def _add_files(data: Any, more: Sequence[Path] | None) -> Any:
+    """Return data, or a list of its file and more; all have the format of the first."""
+    if not more:
+        return data
+    return ([data[0], *more], data[1]) if isinstance(data, tuple) else [data, *more]
 
 
 def check_files_exist(*paths: Path) -> None:
@@ -491,8 +564,8 @@ def parse_entry(word: str) -> tuple[str, Path]:
     """Parse ``FILE`` or ``NAME=FILE``: return the model's name, or "", and its file."""
     name, equals, path = word.partition("=")
     if equals and path and name.strip() and os.sep not in name and not os.path.lexists(word):
-        return name.strip(), Path(path)
-    return "", Path(word)
+        return name.strip(), parse_file(Path(path))
+    return "", parse_file(Path(word))
 
 
 def _shorten_names(paths: Sequence[Path]) -> list[str]:

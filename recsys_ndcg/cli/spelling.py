@@ -21,10 +21,6 @@ _ARGUMENT = re.compile(
 #: What Python writes in other words than the command line.
 _CALLS = {
     r"RankedLists\.from_labels\(labels, results\)": "--labels FILE --results FILE",
-    r"(?:text=TextFormat\()?heading=False(?:\)(?: (?:of|to) RankedLists\.from_file)?)?": (
-        "--no-heading"
-    ),
-    r"text=TextFormat\((\w+=[^()]*)\) (?:of|to) RankedLists\.from_file": r"\1",
     r"Convention\.from_signature": "--full-signature",
     r"RankedLists\.from_\.\.\.\([^)]*\), elsewhere ": "",
     r"\{'labels': test, 'results': lists\} \(None without labels\), or rank [^.]*": (
@@ -32,7 +28,10 @@ _CALLS = {
     ),
     r"(n_items=) (?:of|to) RankedLists\.from_labels": r"\1",
 }
-_OTHER_NAMES = {"separator": "sep"}  # Python's name of an option, if the command line has another
+#: Python's names of options, if the command line has others.
+_OTHER_NAMES = {"separator": "sep", "list_separator": "list_sep"}
+#: A file with its format, in Python.
+_FORMAT = re.compile(r"\(path, rn\.TextFormat\((\w+)=('[^']*'|\w+)\)\)")
 
 
 @contextmanager
@@ -75,10 +74,18 @@ def name_options(message: str, names: Sequence[str] = ()) -> str:
             option, value = find("convention"), f"{match[1]}={value}"
         return f"{option} {value}".rstrip() if option else match[0]
 
+    message = _FORMAT.sub(_name_format, message)
     if "labels" in options or "sep" in options:
         for call, typed in _CALLS.items():
             message = re.sub(call, typed, message)
     return _SUBJECT.sub(lambda one: find(one[1]) or one[0], _ARGUMENT.sub(name_argument, message))
+
+
+def _name_format(match: re.Match[str]) -> str:
+    name = _OTHER_NAMES.get(match[1], match[1])
+    value = {"False": "no", "True": "yes"}.get(match[2], match[2].strip("'"))
+    typed = f"FILE,{name}={value}"
+    return typed if value[-1].isalnum() else f"'{typed}'"
 
 
 def _format_value(text: str) -> str:
@@ -88,7 +95,11 @@ def _format_value(text: str) -> str:
     with suppress(ValueError, SyntaxError):
         value = ast.literal_eval(text)
         pairs = value.items() if isinstance(value, dict) else ()
-        typed = [f"{ours}={'...' if theirs is ... else theirs}" for ours, theirs in pairs]
+        typed = [
+            f"{ours}={'...' if one is ... else one}"
+            for ours, theirs in pairs
+            for one in (theirs if isinstance(theirs, list) else [theirs])
+        ]
         word = ",".join(typed) or str(value)
         return shlex.quote(word) if re.search(r"\w", word) else f"'{word}'"
     return text

@@ -7,7 +7,7 @@ from pathlib import Path
 from recsys_ndcg.cli.comparison import exit_if_failed
 from recsys_ndcg.cli.options import REQUIRED, argument, option, parse_pairs
 from recsys_ndcg.cli.output import OutputOptions, PageOptions
-from recsys_ndcg.cli.sources import check_files_exist
+from recsys_ndcg.cli.sources import add_format, check_files_exist
 
 
 def check_split(  # noqa: PLR0913 - one parameter per option
@@ -56,7 +56,7 @@ def check_split(  # noqa: PLR0913 - one parameter per option
     check_files_exist(*given.values())
     page.check(given)
     found = check(
-        **given,
+        **{name: add_format(path) for name, path in given.items()},
         threshold=threshold,
         k=k,
         columns=parse_pairs(columns, "--columns"),

@@ -63,7 +63,7 @@ def compare(  # noqa: PLR0913 - the contract
     alpha: float = 0.05,
     draws: int | None = None,
     seed: int = 0,
-    columns: Mapping[str, str] | None = None,
+    columns: Mapping[str, Any] | None = None,
     train: Any = None,
     catalogue: Any = None,
     features: Any = None,
@@ -254,7 +254,7 @@ class EvaluationOptions:
     k: Cutoffs
     threshold: float | None
     convention: Convention | str | None
-    columns: Mapping[str, str] | None
+    columns: Mapping[str, Any] | None
     known: Mapping[str, Any]
     labels: Any = None
     list_separator: str | None = None

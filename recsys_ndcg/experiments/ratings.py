@@ -91,7 +91,7 @@ class PlainDataset:
 
 def build_dataset(
     data: Any,
-    columns: Mapping[str, str] | None = None,
+    columns: Mapping[str, Any] | None = None,
     rating_scale: tuple[float, float] | None = None,
     *,
     plain: bool = True,
@@ -147,7 +147,7 @@ def build_dataset(
 
 
 def _read_rows(
-    data: Any, columns: Mapping[str, str] | None
+    data: Any, columns: Mapping[str, Any] | None
 ) -> tuple[list[tuple[Any, Any, float, Any]], pd.DataFrame]:
     """Return rows (user, item, rating, time), and other columns; a missing time is None."""
     found = read_interactions(data, "ratings", columns, RATING_COLUMNS[:3], with_others=True)

@@ -50,7 +50,7 @@ def experiment(  # noqa: PLR0913 - the contract
     fingerprint: str | Mapping[str, str] | None = None,
     n_jobs: int | None = 1,
     baseline: str | None = None,
-    columns: Mapping[str, str] | None = None,
+    columns: Mapping[str, Any] | None = None,
     rating_scale: tuple[float, float] | None = None,
     features: Any = None,
     progress: bool | Callable[[str, float], object] = True,

@@ -13,6 +13,7 @@ from recsys_ndcg.input.explode import match_lists as match_lists
 from recsys_ndcg.input.file_kinds import FileKind as FileKind
 from recsys_ndcg.input.frames import RATING_COLUMNS as RATING_COLUMNS
 from recsys_ndcg.input.frames import Table as Table
+from recsys_ndcg.input.frames import choose_candidates as choose_candidates
 from recsys_ndcg.input.frames import match_rating_columns as match_rating_columns
 from recsys_ndcg.input.ids import EncodedIds as EncodedIds
 from recsys_ndcg.input.ids import check_id_types as check_id_types
@@ -26,6 +27,7 @@ from recsys_ndcg.input.indexed_tables import has_values_by_id as has_values_by_i
 from recsys_ndcg.input.indexed_tables import is_indexed_table as is_indexed_table
 from recsys_ndcg.input.indexed_tables import read_indexed_table as read_indexed_table
 from recsys_ndcg.input.indexed_tables import read_values_by_id as read_values_by_id
+from recsys_ndcg.input.known_files import find_known_file as find_known_file
 from recsys_ndcg.input.matrices import read_matrix as read_matrix
 from recsys_ndcg.input.matrices import to_array as to_array
 from recsys_ndcg.input.python_objects import parse_list as parse_list

@@ -19,7 +19,7 @@ from recsys_ndcg.input.ids import EncodedIds, format_id, import_pyarrow
 ARROW_LISTS = ("list", "large_list", "fixed_size_list")
 _POLARS_LISTS = ("List", "Array")
 _NUMBERS = "iufbcmM"
-_NUMBERED = re.compile(r"(.*?)([0-9]+)")
+_NUMBERED = re.compile(r"(.*?)([0-9]{1,4})")
 
 
 @dataclass(frozen=True)

@@ -26,16 +26,24 @@ from recsys_ndcg.input.file_kinds import KINDS, FileKind, find_kind
 from recsys_ndcg.input.frames import (
     RATING_COLUMNS,
     Table,
+    choose_candidates,
     format_columns,
+    list_candidates,
     match_columns,
     match_rating_columns,
 )
+from recsys_ndcg.input.known_files import read_candidate_ranks, rewrite_known_file
 from recsys_ndcg.input.matrices import read_matrix, to_matrix
 from recsys_ndcg.input.pickles import is_pickle, read_pickle
 from recsys_ndcg.input.plain_text import parse_text
 from recsys_ndcg.input.python_objects import read_objects, read_predictions
 from recsys_ndcg.input.rows import Rows
-from recsys_ndcg.input.text_format import MAX_COLUMNS, MAX_HEADER_LENGTH, TextFormat
+from recsys_ndcg.input.text_format import (
+    MAX_COLUMNS,
+    MAX_HEADER_LENGTH,
+    TextFormat,
+    split_format,
+)
 from recsys_ndcg.input.text_lists import split_tables
 from recsys_ndcg.input.text_tables import (
     Chooser,
@@ -50,7 +58,7 @@ from recsys_ndcg.input.text_tables import (
 
 def read_file(
     source: FileSource,
-    columns: Mapping[str, str] | None = None,
+    columns: Mapping[str, Any] | None = None,
     text_format: TextFormat | None = None,
     order: tuple[str, ...] = TextFormat.COLUMN_ORDER,
     make_chooser: Callable[[TextFormat], Chooser] | None = None,
@@ -72,7 +80,7 @@ def read_file(
     text_format : TextFormat, optional
         The format of a text file.
     order : tuple of str
-        The names of columns without a header.
+        The names of columns without a header; of ratings, those that are needed.
     make_chooser : callable, optional
         Returns what chooses the columns of text in a format, by default `choose_file_columns`.
 
@@ -97,6 +105,9 @@ def read_file(
     text = options.decode(content)
     if options == TextFormat(encoding=options.encoding) and is_json(text):
         return read_json(content.name, text)
+    if options == TextFormat(encoding=options.encoding):
+        use = "rated" if "rating" in order else "ratings" if make_chooser else "lists"
+        text = rewrite_known_file(text, use)
     options, given = complete_format(text, options, columns), options
     if make_chooser is not None:
         return parse_text(content, text, options, make_chooser(options))
@@ -104,8 +115,8 @@ def read_file(
     if given.heading is None and not options.heading and not columns and len(found) <= MAX_COLUMNS:
         msg = (
             f"{content.name} has no heading, so its columns are taken as "
-            f"{', '.join(order[: len(found)])}, in this order. To silence this, pass "
-            "text=TextFormat(heading=False)."
+            f"{', '.join(order[: len(found)])}, in this order. To silence this, give "
+            "(path, rn.TextFormat(heading=False))."
         )
         warn(msg)
     return parse_text(
@@ -127,7 +138,7 @@ def complete_format(
     if given.heading is not None:
         return found
     fields, *below = ([one.strip() for one in found.split_first_line(line)] for line in lines)
-    is_named = bool(match_columns(fields)) or not {*(columns or {}).values()}.isdisjoint(fields)
+    is_named = bool(match_columns(fields)) or not {*list_candidates(columns)}.isdisjoint(fields)
     return replace(found, heading=is_named or _are_words(fields, below))
 
 
@@ -153,7 +164,7 @@ def _are_words(fields: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
 def choose_file_columns(
     names: Sequence[str],
     text_format: TextFormat,
-    columns: Mapping[str, str] | None = None,
+    columns: Mapping[str, Any] | None = None,
     order: tuple[str, ...] = TextFormat.COLUMN_ORDER,
 ) -> ColumnChoice:
     """Return the columns to read from a text table, given the names in the file.
@@ -167,7 +178,8 @@ def choose_file_columns(
     if not text_format.heading:
         if not columns:
             named = [*order[: len(names)], *names[len(order) :]]
-        missing = [theirs for theirs in (columns or {}).values() if theirs not in names]
+        given = choose_candidates(columns, names).values()
+        missing = [one for one in given if one not in (*names, None)]
         if missing:
             msg = (
                 f"The file has no column {missing[0]!r}; it has {format_columns(names)}. Without a "
@@ -257,7 +269,7 @@ def open_ratings(
     is_text = is_file_source(split_format(data)[0])
     user = {"user": columns["user"]} if isinstance(columns, Mapping) and "user" in columns else None
     choose = choose_ratings(columns, needed, named)
-    opened = _open_data(data, user, None, RATING_COLUMNS, "train", choose)
+    opened = _open_data(data, user, None, tuple(needed), "train", choose)
     is_renamed = is_text and isinstance(opened, Table) and {"user", "item"} <= {*opened.names}
     return opened, named if is_renamed else None
 
@@ -302,7 +314,8 @@ def choose_rating_columns(
         msg = f"{len(names)} columns; ratings are {form}."
         raise InvalidInputError(msg)
     if not {"user", "item"} <= found.keys() and len(names) <= most:
-        for ours, theirs in zip(RATING_COLUMNS, names, strict=False):
+        order = needed if len(names) == n_needed else RATING_COLUMNS
+        for ours, theirs in zip(order, names, strict=False):
             if theirs not in found.values():
                 found.setdefault(ours, theirs)
     # a name that was given for another column can leave a needed one out
@@ -311,7 +324,7 @@ def choose_rating_columns(
 
 def read_rows(
     data: Any,
-    columns: Mapping[str, str] | None = None,
+    columns: Mapping[str, Any] | None = None,
     text: TextFormat | None = None,
     table: str = "predictions",
 ) -> Rows:
@@ -354,7 +367,7 @@ def read_rows(
 def read_pair(
     labels: Any,
     results: Any,
-    columns: Mapping[str, str] | None = None,
+    columns: Mapping[str, Any] | None = None,
     text: TextFormat | None = None,
     list_separator: str | None = None,
 ) -> tuple[Rows | None, Rows]:
@@ -371,13 +384,14 @@ def read_pair(
         labelled = read_matrix(labels, "labels", matrices[1])
         labelled = labelled or read_rows(labels, columns, text, "labels")
     recommended = read_matrix(results, "results", matrices[0], labelled)
+    recommended = recommended or read_candidate_ranks(results, labelled)
     recommended = recommended or read_rows(results, columns, text, "results")
     return split_tables(labelled, recommended.drop_fillers(), list_separator)
 
 
 def _open_data(  # noqa: PLR0913, PLR0917 - what is known of a table
     data: Any,
-    columns: Mapping[str, str] | None,
+    columns: Mapping[str, Any] | None,
     text_format: TextFormat | None,
     order: tuple[str, ...],
     table: str,
@@ -387,9 +401,10 @@ def _open_data(  # noqa: PLR0913, PLR0917 - what is known of a table
     data, text_format = split_format(unwrap_ratings(data), text_format)
     data = _load_pickle(data, columns, text_format)
     if is_file_source(data):
-        columns = Table.check_columns(columns)
-        if text_format and text_format.heading is False:  # positions, which may be integers
-            columns = {ours: str(position) for ours, position in columns.items()}
+        columns = {  # names in files are text, also positions
+            ours: [*map(str, theirs)] if isinstance(theirs, list) else str(theirs)
+            for ours, theirs in Table.check_columns(columns).items()
+        }
         data = read_file(data, columns, text_format, order, make_chooser)
         if not isinstance(data, JsonObjects):
             return explode(Table(data, columns), table)
@@ -410,19 +425,7 @@ def unwrap_ratings(data: Any) -> Any:
     return [row if has_times else row[:3] for row in data.raw_ratings]
 
 
-def split_format(data: Any, text_format: TextFormat | None = None) -> tuple[Any, Any]:
-    """Return a file and its format, which may be given beside it: (path, TextFormat(...)).
-
-    Examples
-    --------
-    >>> split_format(("r.csv", TextFormat(";")))[0]
-    'r.csv'
-    """
-    is_pair = isinstance(data, tuple) and len(data) == 2 and isinstance(data[1], TextFormat)
-    return data if is_pair else (data, text_format)
-
-
-def _load_pickle(data: Any, columns: Mapping[str, str] | None, text: TextFormat | None) -> Any:
+def _load_pickle(data: Any, columns: Mapping[str, Any] | None, text: TextFormat | None) -> Any:
     """Return the predictions in a pickle, and anything else as `_convert_records` does."""
     try:
         if not (isinstance(data, str | Path) and is_pickle(data)):
@@ -449,7 +452,7 @@ def _convert_records(data: Any) -> Any:
     return pd.DataFrame(data) if is_records else data
 
 
-def _is_table(data: Any, columns: Mapping[str, str] | None) -> bool:
+def _is_table(data: Any, columns: Mapping[str, Any] | None) -> bool:
     """Return whether data are a table or a file, not a mapping {user: pairs} or rows."""
     if isinstance(data, Mapping):
         matches = match_columns(data, Table.check_columns(columns))

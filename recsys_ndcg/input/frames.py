@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import combinations
 from operator import length_hint
@@ -58,7 +58,8 @@ def match_columns(
     >>> match_columns(["user", "uid", "score"], {"true": "score"})
     {'true': ['score'], 'user': ['user']}
     """
-    given = dict(columns or {})
+    names = list(names)
+    given = choose_candidates(columns, names)
     matches: dict[str, list[Any]] = {ours: [theirs] for ours, theirs in given.items()}
     for name in names:
         word = _normalise(name) if isinstance(name, str) else ""
@@ -75,6 +76,34 @@ def match_columns(
         grades = matches.get("true", []) + matches.pop("weight", [])
         matches |= {"true": grades} if grades else {}
     return matches
+
+
+def choose_candidates(columns: Mapping[str, Any] | None, names: Sequence[Any]) -> dict[str, Any]:
+    """Return a mapping with one name per column: the first of a list that the table has.
+
+    Examples
+    --------
+    >>> choose_candidates({"user": ["visitor", "uid"], "item": "sku"}, ["uid", "sku"])
+    {'user': 'uid', 'item': 'sku'}
+    """
+    return {
+        ours: next((one for one in theirs if one in names), theirs[0])
+        if isinstance(theirs, list)
+        else theirs
+        for ours, theirs in (columns or {}).items()
+    }
+
+
+def list_candidates(columns: Mapping[str, Any] | None) -> list[Any]:
+    """Return all names of a mapping.
+
+    Examples
+    --------
+    >>> list_candidates({"user": ["visitor", "uid"], "item": "sku"})
+    ['visitor', 'uid', 'sku']
+    """
+    given = (columns or {}).values()
+    return [one for theirs in given for one in (theirs if isinstance(theirs, list) else [theirs])]
 
 
 #: Our names of the columns of ratings, in the order of files without a header.
@@ -108,7 +137,8 @@ def match_rating_columns(
     if not isinstance(columns, Mapping | None):
         msg = f"columns must map our names to yours, {{'rating': 'stars'}}, not {quote(columns)}."
         raise InvalidInputError(msg)
-    names, given = list(names), dict(columns or {})
+    names = list(names)
+    given = choose_candidates(columns, names)
     for ours, theirs in given.items():
         if ours not in RATING_COLUMNS:
             msg = f"columns: {ours!r} is none of {', '.join(RATING_COLUMNS)}."
@@ -232,14 +262,17 @@ class Table:
     RANK_ADVICE: ClassVar = f"ranks are 1 for the best item, 2, 3, …; {_SCORES_ADVICE}"
 
     def __init__(
-        self, data: Any, columns: Mapping[str, str] | None = None, *, is_one_per_user: bool = False
+        self, data: Any, columns: Mapping[str, Any] | None = None, *, is_one_per_user: bool = False
     ) -> None:
         self.is_one_per_user = is_one_per_user
-        self.given = self.check_columns(columns)
+        given = self.check_columns(columns)
+        self._is_one_of_two = False  # labels or results
         self._used: dict[Any, str] = {}
         index = getattr(data, "index", None)  # the default index of pandas has a step
         self._has_bare_index = getattr(index, "names", 0) == [None] and not hasattr(index, "step")
-        self._data, self._lazy, self.names = _open_table(_include_index(data, self.given))
+        self._data, self._lazy, self.names = _open_table(_include_index(data, given))
+        self.given = choose_candidates(given, self.names)
+        self._candidates = {ours: list_candidates({ours: given[ours]}) for ours in given}
         self.matches = match_columns(self.names, self.given)
 
     def _get_sample(self, name: Any) -> Any:
@@ -285,8 +318,10 @@ class Table:
         return {ours: theirs for ours, theirs in columns.items() if ours not in others}
 
     @staticmethod
-    def check_columns(columns: Mapping[str, str] | None) -> dict[str, str]:
+    def check_columns(columns: Mapping[str, Any] | None) -> dict[str, Any]:
         """Validate a mapping of our column names to a table's, and return it as a dict.
+
+        A list has several names: of each table the first that it has.
 
         Raises
         ------
@@ -299,8 +334,10 @@ class Table:
             raise InvalidInputError(msg)
         given = dict(columns or {})
         for ours, theirs in given.items():
-            if not isinstance(theirs, Hashable):
-                msg = f"columns: {ours} is the name of one column, not {quote(theirs)}."
+            names = list_candidates({ours: theirs})
+            if not names or not all(isinstance(one, Hashable) for one in names):
+                msg = f"columns: {ours} is the name of a column, or a list of names, not "
+                msg += f"{quote(theirs)}."
                 raise InvalidInputError(msg)
             if ours not in Table.COLUMN_NAMES:
                 hint = suggest(ours, Table.COLUMN_NAMES)
@@ -370,6 +407,7 @@ class Table:
         DataWarning
             Labels have no grades, but another column may be the grade.
         """
+        self._is_one_of_two = table != "predictions"
         further = [name for name in self.COLUMN_NAMES if name not in _CORE_COLUMNS and name in self]
         if table == "predictions":
             return (*self._check_columns("user", "item", "estimated", "true"), *further)
@@ -401,9 +439,7 @@ class Table:
         """Return how to read a file without a heading, if a column's name is a number."""
         if not any(isinstance(name, str) and _NUMBER.fullmatch(name) for name in self.names):
             return ""
-        return (
-            ". If the file has no heading: text=TextFormat(heading=False) of RankedLists.from_file"
-        )
+        return ". If the file has no heading, give (path, rn.TextFormat(heading=False))"
 
     def _choose_score(self) -> str:
         """Return the column that orders results: rank, or estimated."""
@@ -560,10 +596,16 @@ class Table:
         return bool(self.matches.get(column))
 
     def suggest_mapping(self, *columns: str) -> str:
-        """Return the argument that names our columns: the candidate, if there is just one."""
+        """Return the argument that names our columns: the candidate, if there is just one.
+
+        A name that was given may be that of the other table: it stays, before this table's.
+        """
         guesses = [*map(self._guess_name, columns)]
         chosen = [one if guesses.count(one) == 1 else "..." for one in guesses]
-        return f"columns={dict(zip(columns, chosen, strict=True))}"
+        named: dict[str, Any] = dict(zip(columns, chosen, strict=True))
+        given = self._candidates if self._is_one_of_two else {}
+        named |= {ours: [*given[ours], named[ours]] for ours in columns if ours in given}
+        return f"columns={named}"
 
     def _guess_name(self, column: str) -> Any:
         matched = [name for names in self.matches.values() for name in names]
@@ -601,7 +643,7 @@ def _include_index(data: Any, columns: Mapping[str, str]) -> Any:
         return data
     in_columns, in_index = match_columns(data.columns, columns), match_columns(levels, columns)
     wanted = {name for ours, names in in_index.items() if ours not in in_columns for name in names}
-    wanted |= {name for name in columns.values() if name not in data.columns}
+    wanted |= {name for name in list_candidates(columns) if name not in data.columns}
     names = [name for name in levels if name in wanted]
     return data.reset_index(names) if names else data
 

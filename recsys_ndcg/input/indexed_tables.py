@@ -13,25 +13,14 @@ import pandas as pd
 from recsys_ndcg.arrays import Ids
 from recsys_ndcg.errors import InvalidInputError, quote, warn
 from recsys_ndcg.files import Content, FileSource, is_file_source
-from recsys_ndcg.input.dispatch import check_not_binary, complete_format, split_format
+from recsys_ndcg.input.dispatch import check_not_binary, complete_format
 from recsys_ndcg.input.file_kinds import FileKind, find_kind
 from recsys_ndcg.input.frames import format_columns, match_columns
 from recsys_ndcg.input.ids import is_row_number_index
+from recsys_ndcg.input.known_files import rewrite_known_file
 from recsys_ndcg.input.rows import to_column
-from recsys_ndcg.input.text_format import TextFormat
+from recsys_ndcg.input.text_format import TextFormat, split_format
 from recsys_ndcg.input.text_tables import JsonObjects
-
-_GENRES = [  # of MovieLens' u.item
-    "unknown", "Action", "Adventure", "Animation", "Children", "Comedy", "Crime", "Documentary",
-    "Drama", "Fantasy", "Noir", "Horror", "Musical", "Mystery", "Romance", "SciFi", "Thriller",
-    "War", "Western",
-]  # fmt: skip
-#: The columns of known files of items without a heading, by their number: MovieLens' movies.dat
-#: and u.item.
-_ITEM_FILES = {
-    3: ["item", "title", "genres"],
-    24: ["item", "title", "released", "video_released", "url", *_GENRES],
-}
 
 
 def is_indexed_table(data: Any) -> bool:
@@ -75,8 +64,8 @@ def read_indexed_table(data: Any, name: str, key: str = "item") -> tuple[Ids, pd
                 f"{key}s); if the row numbers are the {key}s, series.rename_axis({key!r})."
             )
             raise InvalidInputError(msg)
-        return to_column(data.index, f"{name}: {key}"), _to_pandas(data, name)
-    frame = _to_pandas(data, name)
+        return to_column(data.index, f"{name}: {key}"), _to_pandas(data, name, key)
+    frame = _to_pandas(data, name, key)
     repeated = frame.columns[frame.columns.duplicated()]
     if len(repeated):
         msg = f"{name} has the column {quote(repeated[0])} twice; keep one."
@@ -155,10 +144,10 @@ def _find_column(frame: pd.DataFrame, name: str, key: str) -> Any:
     raise InvalidInputError(msg)
 
 
-def _to_pandas(data: Any, name: str) -> pd.DataFrame:
+def _to_pandas(data: Any, name: str, key: str) -> pd.DataFrame:
     data, text_format = split_format(data)
     if is_file_source(data):
-        return _read_file(data, text_format or TextFormat())
+        return _read_file(data, text_format or TextFormat(), key)
     if isinstance(data, pd.Series):
         return data.to_frame("feature" if data.name is None else data.name)
     if isinstance(data, pd.DataFrame):
@@ -184,7 +173,7 @@ def _to_pandas(data: Any, name: str) -> pd.DataFrame:
     return found
 
 
-def _read_file(source: FileSource, how: TextFormat) -> pd.DataFrame:
+def _read_file(source: FileSource, how: TextFormat, key: str) -> pd.DataFrame:
     """Read all columns of a file.
 
     In text, a column whose fields are all plain whole numbers becomes integers, all numbers floats;
@@ -203,14 +192,21 @@ def _read_file(source: FileSource, how: TextFormat) -> pd.DataFrame:
                 return pd.DataFrame(columns.data)
             return pd.DataFrame.from_dict(columns.data, "index")
         return pd.DataFrame({name: columns[name] for name in columns})
-    how = complete_format(text, how)
+    if how == TextFormat(encoding=how.encoding):
+        text = rewrite_known_file(text, "features")
+    how, given = complete_format(text, how), how
     separator = how.find_separator(text)
-    fields = how.split_first_line(text)
-    names = None if how.heading else _ITEM_FILES.get(len(fields))
+    names = [key, *map(str, range(2, 1 + len(how.split_first_line(text))))]
+    if given.heading is None and not how.heading:
+        warn(
+            f"{content.name} has no heading, so its first column is taken as {key}. To silence "
+            "this, give (path, rn.TextFormat(heading=False))."
+        )
     try:
         table = pd.read_csv(
             io.StringIO(text), sep=separator, dtype=str, keep_default_na=False, na_values=[""],
-            engine="python" if len(separator) > 1 else "c", names=names,
+            engine="python" if len(separator) > 1 else "c",
+            names=None if how.heading else names,
         )  # fmt: skip
     except (ValueError, pd.errors.ParserError) as error:
         msg = f"{content.name}: cannot be read as a table ({error})."

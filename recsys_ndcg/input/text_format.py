@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -29,8 +30,7 @@ _SAMPLE_BYTES = 1 << 12
 _SEPARATORS = ("\t", ",", ";", "|")
 _BYTE_ORDER_MARK = "\ufeff"
 _ENCODING_ADVICE = (
-    "If an older program wrote it, pass its encoding: text=TextFormat(encoding='latin-1') of "
-    "RankedLists.from_file. "
+    "If an older program wrote it, give its encoding: (path, rn.TextFormat(encoding='latin-1')). "
 )
 
 
@@ -117,7 +117,7 @@ class TextFormat:
             if not (self.encoding or has_mark or _find_reason(content.data)):
                 msg = (
                     f"{content.name}: not text in UTF-8, so it is read as Latin-1, an older "
-                    "encoding. To silence this, pass text=TextFormat(encoding='latin-1')."
+                    "encoding. To silence this, give (path, rn.TextFormat(encoding='latin-1'))."
                 )
                 warn(msg)
                 return content.data.decode("latin-1")
@@ -189,6 +189,18 @@ class TextFormat:
             return []
 
 
+def split_format(data: Any, text_format: TextFormat | None = None) -> tuple[Any, Any]:
+    """Return a file and its format, which may be given beside it: (path, TextFormat(...)).
+
+    Examples
+    --------
+    >>> split_format(("r.csv", TextFormat(";")))[0]
+    'r.csv'
+    """
+    is_pair = isinstance(data, tuple) and len(data) == 2 and isinstance(data[1], TextFormat)
+    return data if is_pair else (data, text_format)
+
+
 class UnreadColumn:
     """A column of text that nobody reads but for its first rows.
 
@@ -204,6 +216,10 @@ class UnreadColumn:
 
     def __init__(self, text: str, text_format: TextFormat, place: int) -> None:
         self._text, self._format, self._place = text, text_format, place
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the first rows."""
+        return iter(self[:1000])
 
     def __getitem__(self, rows: slice) -> list[str]:
         """Return the first rows."""
@@ -224,13 +240,13 @@ def _explain_bytes(data: bytes) -> str:
     Examples
     --------
     >>> _explain_bytes("user".encode("utf-16-le"))
-    "It looks like UTF-16: text=TextFormat(encoding='utf-16-le') of RankedLists.from_file."
+    "It looks like UTF-16: give (path, rn.TextFormat(encoding='utf-16-le'))."
     """
     compression, utf16 = Content.find_compression(data), _detect_utf16(data)
     if compression:
         sheet = "; if it is a spreadsheet, save it as CSV" if compression == ".zip" else ""
         return f"It starts like a {compression} file: let its name end in {compression}{sheet}."
-    advice = f"text=TextFormat(encoding={utf16!r}) of RankedLists.from_file."
+    advice = f"give (path, rn.TextFormat(encoding={utf16!r}))."
     return f"It looks like UTF-16: {advice}" if utf16 else ""
 
 

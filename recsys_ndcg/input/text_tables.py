@@ -17,7 +17,13 @@ from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.files import Content, is_file_source
 from recsys_ndcg.input.ids import unify_numbers
 from recsys_ndcg.input.rows import Rows, to_column, to_floats
-from recsys_ndcg.input.text_format import MAX_COLUMNS, SCORES_HEADER, TextFormat, get_first_line
+from recsys_ndcg.input.text_format import (
+    MAX_COLUMNS,
+    SCORES_HEADER,
+    TextFormat,
+    get_first_line,
+    split_format,
+)
 
 _JSON_EXAMPLE = '{"user": 1, "item": 2, "estimated": 3.5, "true": 4}'
 
@@ -167,13 +173,14 @@ def read_trec(source: Any, table: str) -> Rows:
     three fields is that of BEIR (qrels, perhaps with a heading) or of MS MARCO (a run; its numbers
     are ranks if they are 1, 2, 3 and so on in each topic).
     """
+    source, text_format = split_format(source, TextFormat())
     value = _TREC[table][0][-1 if table == "qrels" else 4]
     name, is_ranked = "The dict", False
     rows: list[Any] | None = None
     if is_file_source(source):
         content = Content.of(source)
         name = content.name
-        text = TextFormat().decode(
+        text = text_format.decode(
             content, f"Save it as text in UTF-8, each line '{' '.join(_TREC[table][0])}'."
         )
         if text.lstrip().startswith("{"):
@@ -346,8 +353,8 @@ class TextTable:
         if not np.isnan(parse_number(first.translate(_SWAP_DECIMAL))):
             decimal, sign = ("comma", ",") if self._decimal == "." else ("point", ".")
             fault += (
-                f"; with a decimal {decimal} it is: text=TextFormat(decimal='{sign}') of "
-                "RankedLists.from_file"
+                f"; if numbers have a decimal {decimal}, give "
+                f"(path, rn.TextFormat(decimal='{sign}'))"
             )
         elif any(character.isdigit() and not character.isascii() for character in first):
             fault += "; write numbers with the digits 0 to 9"
@@ -402,8 +409,8 @@ class TextTable:
             typed = _TYPED[others[0]]
             msg = (
                 f"{self._name}: line 1 is a single field, {quote(line)}. If {typed} separates "
-                f"fields, pass text=TextFormat(separator={typed}) to RankedLists.from_file. If the "
-                "line is not part of the table, remove it."
+                f"fields, give (path, rn.TextFormat(separator={typed})). If the line is not part "
+                "of the table, remove it."
             )
             raise InvalidInputError(msg)
 

@@ -255,7 +255,7 @@ class RankedLists(GroupedLists):
         cls,
         data: Any,
         *,
-        columns: Mapping[str, str] | None = None,
+        columns: Mapping[str, Any] | None = None,
         duplicates: str = "raise",
         text: TextFormat | None = None,
     ) -> GroupedLists:
@@ -282,7 +282,7 @@ class RankedLists(GroupedLists):
 
     @classmethod
     def from_frame(
-        cls, frame: Any, *, columns: Mapping[str, str] | None = None, duplicates: str = "raise"
+        cls, frame: Any, *, columns: Mapping[str, Any] | None = None, duplicates: str = "raise"
     ) -> RankedLists:
         """Make lists from a pandas, polars or pyarrow table with one row per (user, item).
 
@@ -314,7 +314,7 @@ class RankedLists(GroupedLists):
         cls,
         path: Any,
         *,
-        columns: Mapping[str, str] | None = None,
+        columns: Mapping[str, Any] | None = None,
         duplicates: str = "raise",
         text: TextFormat | None = None,
     ) -> RankedLists:
@@ -348,7 +348,7 @@ class RankedLists(GroupedLists):
         labels: Any,
         results: Any,
         *,
-        columns: Mapping[str, str] | None = None,
+        columns: Mapping[str, Any] | None = None,
         list_separator: str | None = None,
         duplicates: str = "raise",
         n_items: Sizes | None = None,
@@ -369,7 +369,7 @@ class RankedLists(GroupedLists):
             values in this table are ignored. Or rows (user, item, estimated); {user: [item, ...]},
             best first; {user: [(item, estimated), ...]} or {user: {item: estimated}}.
         columns : mapping, optional
-            Our names to the names in both tables.
+            Our names to the names in both tables; of a list the first that a table has.
         list_separator : str, optional
             What separates the ids in a cell of text that has several; "" if each cell is one id.
             By default it is decided by what matches the other table.
@@ -418,8 +418,8 @@ class RankedLists(GroupedLists):
     @classmethod
     def from_trec(
         cls,
-        qrels: FileSource | Mapping[Any, Mapping[Any, float]],
-        run: FileSource | Mapping[Any, Mapping[Any, float]],
+        qrels: FileSource | tuple[FileSource, TextFormat] | Mapping[Any, Mapping[Any, float]],
+        run: FileSource | tuple[FileSource, TextFormat] | Mapping[Any, Mapping[Any, float]],
         *,
         duplicates: str = "raise",
         n_items: Sizes | None = None,

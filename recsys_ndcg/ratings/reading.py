@@ -85,7 +85,8 @@ def are_ids(data: Any) -> bool:
     >>> are_ids(["a", "b"]), are_ids({1, 2}), are_ids([("ann", "a")]), are_ids({"ann": ["a"]})
     (True, True, False, False)
     """
-    if isinstance(data, Mapping | str) or hasattr(type(data), "columns") or is_file_source(data):
+    is_file = is_file_source(split_format(data)[0])
+    if isinstance(data, Mapping | str) or hasattr(type(data), "columns") or is_file:
         return False
     if split_format(data)[0] is not data:  # a path and its format
         return False

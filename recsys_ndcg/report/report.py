@@ -627,7 +627,7 @@ class Report(Renderable, Mapping[str, float]):
         *,
         data: Any = None,
         train: Any = None,
-        columns: Mapping[str, str] | None = None,
+        columns: Mapping[str, Any] | None = None,
     ) -> Segments:
         """Split the report by user group, and compare each group with all others together.
 
@@ -689,7 +689,7 @@ class Report(Renderable, Mapping[str, float]):
         of: str = "metrics",
         data: Any = None,
         train: Any = None,
-        columns: Mapping[str, str] | None = None,
+        columns: Mapping[str, Any] | None = None,
         level: float = 0.95,
         draws: int = 2000,
         seed: int = 0,

@@ -21,11 +21,13 @@ from recsys_ndcg.input import (
     EncodedIds,
     Table,
     check_id_types,
+    choose_candidates,
     encode_ids,
     format_id,
     is_row_number_index,
     make_index,
     read_file,
+    split_format,
     to_column,
 )
 from recsys_ndcg.ratings import are_ids, read_interactions
@@ -265,7 +267,7 @@ def _count_training_rows(
         raise InvalidInputError(msg)
     ids, codes = encode_ids(row_users, "user")
     n_rows = dict(zip(ids.tolist(), np.bincount(codes, minlength=len(ids)).tolist(), strict=True))
-    if not are_existing_files(train):  # text of a file may be of any type
+    if not are_existing_files(split_format(train)[0]):  # text of a file may be of any type
         check_id_types(users, ids, "user", ("the users evaluated", "the users of train"))
     return np.array([n_rows.get(user, 0) for user in users.tolist()], dtype=np.int64)
 
@@ -279,7 +281,8 @@ def _read_training_users(train: Any, users: Ids, columns: Mapping[str, str] | No
         with suppress(InvalidInputError):  # the name may belong to another table
             ids = read_interactions(train, "train", {"user": columns["user"]}, ("user",)).user
     ids = ids or read_interactions(train, "train", needed=("user",)).user
-    if are_existing_files(train):  # text from a file becomes the equal id in `users`, of any type
+    if are_existing_files(split_format(train)[0]):
+        # text becomes the equal id in `users`, of any type
         given = {format_id(user): user for user in users.tolist()}
         known = to_objects([given.get(format_id(one), one) for one in ids.ids.tolist()])
         return known[ids.codes]
@@ -541,10 +544,10 @@ def is_table(data: Any, columns: Mapping[str, str] | None) -> bool:
     """
     if not isinstance(data, Mapping):
         # asks the class: a lazy table would have to resolve its columns
-        return is_file_source(data) or any(
+        return is_file_source(split_format(data)[0]) or any(
             hasattr(type(data), name) for name in ("columns", "schema")
         )
-    if (columns or {}).get("user", "user") not in data:
+    if choose_candidates(columns, [*data]).get("user", "user") not in data:
         return False
     are_columns = [hasattr(one, "__len__") and not isinstance(one, str) for one in data.values()]
     return all(are_columns) and len({*map(len, data.values())}) == 1
@@ -556,9 +559,10 @@ def _open_table(
     """Return the table, the name of its column of users if given, and whether it is all text."""
     names = Table.check_columns(columns)
     mapping = {"user": names["user"]} if "user" in names else {}
-    if not is_file_source(data):
+    source, text = split_format(data)
+    if not is_file_source(source):
         return data, mapping, False
-    table = read_file(data, _AS_TEXT)
+    table = read_file(source, _AS_TEXT, text)
     return table, mapping, isinstance(table, pd.DataFrame)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.errors import InvalidInputError, label_messages, quote, warn
 from recsys_ndcg.files import are_several_files, is_files
-from recsys_ndcg.input import Rows, Table, encode_ids, find_ranks, match_lists
+from recsys_ndcg.input import Rows, Table, encode_ids, find_ranks, match_lists, split_format
 from recsys_ndcg.lists import Facts, GroupedLists, RankedLists, join_tables
 from recsys_ndcg.report import Report
 from recsys_ndcg.scoring import Audit, Plan, Scores, Totals
@@ -58,7 +58,8 @@ def find_engine(data: Any, memory_limit: object = None) -> Callable[..., Report]
     found = next(filter(None, modules), _DUCKDB if memory_limit is not None else None)
     # beside a table in memory, several files are read into memory, too
     is_beside = any(
-        not one and not is_files(each) for one, each in zip(modules, tables, strict=True)
+        not (one or is_files(split_format(each)[0]))
+        for one, each in zip(modules, tables, strict=True)
     )
     if found is None or (found == _DUCKDB and memory_limit is None and is_beside):
         return None
@@ -67,7 +68,7 @@ def find_engine(data: Any, memory_limit: object = None) -> Callable[..., Report]
 
 
 def _find_module(data: object) -> str | None:
-    if are_several_files(data):
+    if are_several_files(split_format(data)[0]):
         return _DUCKDB
     library = type(data).__module__.partition(".")[0].lstrip("_")
     names = [*(f"{library}.{kind.__name__}" for kind in type(data).__mro__), library]

@@ -11,7 +11,15 @@ from typing import Any
 
 from recsys_ndcg.errors import InvalidInputError, is_encodable, quote
 from recsys_ndcg.files import COMPRESSIONS, Content, find_files, is_files, open_file
-from recsys_ndcg.input import ARROW_LISTS, QUOTES, FileKind, TextFormat, complete_format
+from recsys_ndcg.input import (
+    ARROW_LISTS,
+    QUOTES,
+    FileKind,
+    TextFormat,
+    complete_format,
+    find_known_file,
+    split_format,
+)
 from recsys_ndcg.scale.database import FILE_COLUMN, Database, quote_name, quote_path, quote_text
 from recsys_ndcg.scale.engines import (
     IDS,
@@ -158,6 +166,7 @@ def open_source(  # noqa: PLR0913, PLR0917 - one parameter per option
         A file cannot be read, has other columns than the first, or a format that DuckDB does not
         read; or the data is something else.
     """
+    data, form = split_format(data, form)
     if hasattr(data, "sink_parquet"):  # a lazy table of polars, which may be larger than memory
         data = _write_lazy_table(data, columns, table, folder / f"lazy_{table}.parquet")
     if not is_files(data):
@@ -247,6 +256,12 @@ def _open_text(
         raise InvalidInputError(msg)
     how = replace(how, encoding="UTF-8")  # the only one that DuckDB reads
     text = how.decode(_read_head(paths[0]))
+    if known := find_known_file(text, "lists"):
+        msg = (
+            f"{paths[0]}: {known.name} are not read within a memory limit, or as one of several "
+            "files. Evaluate the file alone without memory_limit."
+        )
+        raise InvalidInputError(msg)
     how = complete_format(text, how, columns)
     how = replace(how, separator=how.find_separator(text))
     titles = _read_titles(paths, columns, how)

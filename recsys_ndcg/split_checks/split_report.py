@@ -204,7 +204,7 @@ def check_split(  # noqa: PLR0913 - all are inputs
     *,
     threshold: float | None = None,
     k: int = 10,
-    columns: Mapping[str, str] | None = None,
+    columns: Mapping[str, Any] | None = None,
     memory_limit: str | float | None = None,
 ) -> SplitReport:
     """Check a split before any model is trained: leaks, time, unknown users and items, shifts.
@@ -277,7 +277,7 @@ def check_split(  # noqa: PLR0913 - all are inputs
 
 
 def _read_whole(
-    data: Any, name: str, columns: Mapping[str, str] | None, memory_limit: str | float | None
+    data: Any, name: str, columns: Mapping[str, Any] | None, memory_limit: str | float | None
 ) -> Interactions:
     """Return a part in memory."""
     if name == "lists" or find_engine(data) is None:

@@ -66,7 +66,8 @@ def test_sentences_of_the_demo_break_on_a_narrow_terminal(
 @pytest.mark.parametrize(
     ("words", "text", "message"),
     [
-        ([], "user,item,rating\n", "ratings: there are no rows"),
+        ([], "user,item,rating\n", "ratings: there are no rows. Check the filter"),
+        ([], "user,item,rating\n1,1,3\n", "1 ratings with 1 different values are too few"),
         ([], "user,item,rating\n1,1,3\n1,2,x\n", "line 3: rating is 'x'"),
         ([], "user,item,rating\n1,1,3\n,2,4\n" + "1,3,5\n" * 60, "line 3"),
         ([], "1,2,3,4,5\n", "5 columns; ratings are user, item, rating"),

@@ -111,7 +111,7 @@ def test_explain_shows_the_ranks_of_a_user(path: Path) -> None:
         (["--convention", f"{SIGNATURE}|threshold:4.0.0"], "finite number, not '4.0.0'"),
         (["--columns", "estimated=est"], "no column 'est'; it has user, item, estimated, true"),
         (["--sep", ";;"], r"--sep must be one character"),
-        (["--sep", ";"], "'user,item,estimated,true'. If ',' separates fields, pass --sep ','"),
+        (["--sep", ";"], "'user,item,estimated,true'. If ',' separates fields, give 'FILE,sep=,'"),
         (["--no-heading"], "line 1: estimated is 'estimated', which is not a number"),
         (["--per-user", "/nowhere/u.csv"], "/nowhere/u.csv: cannot be written"),
         (["--n-items", "9"], "--n-items has no effect on predictions"),

@@ -71,9 +71,7 @@ def test_usual_forms_of_text_are_read(path: Path, content: str | bytes, words: l
         (HEADING + "ann,a,1,5,9\n", "line 2"),
         (HEADING + "ann,a,1,5\nann,b\n", ", line 3: 2 fields in place of 4: 'ann,b'. Was it"),
         (HEADING + "ann,a,1,5\nann,a,2,5\n", "duplicates"),
-        (ROWS, "If the file has no heading: --no-heading"),
-        (JOERG.encode("latin-1"), "--encoding latin-1"),
-        ("user;item;estimated;true\nann;a;1,5;2\n", "--decimal ','"),
+        ("user;item;estimated;true\nann;a;1,5;2\n", "give 'FILE,decimal=,'"),
     ],
 )
 def test_text_that_is_no_table_is_an_error(path: Path, content: str | bytes, message: str) -> None:

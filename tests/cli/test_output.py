@@ -56,7 +56,7 @@ def test_a_report_is_printed_in_every_format(path: Path) -> None:
     for form in ("markdown", "latex"):
         expected = getattr(report, f"to_{form}")()
         assert run(*words, "--format", form.upper()).stdout.strip() == expected.strip()
-    rows, table = json_of(*words), csv_of(*words, dtype=str)
+    rows, table = json_of(*words)["summary"], csv_of(*words, dtype=str)
     means = report.summary["mean"].tolist()
     assert [row["mean"] for row in rows] == [*map(float, table["mean"])] == means
     for place, name in enumerate(report.metrics):

@@ -34,9 +34,9 @@ FAULTS: dict[str, tuple[str, dict[str, Any], list[str]]] = {
     ),
     "--convention gain=linear": ("user,item,estimated,true\nann,a,1,2000\nann,b,2,1\n", {}, []),
     "--convention duplicates=max": (f"user,item,estimated,true\n{ROWS}ann,a,1,1\n", {}, []),
-    "--encoding latin-1": ("user,item,estimated,true\nj\xf6rg,a,1,2\n", {}, []),
-    "--no-heading": (ROWS, {}, []),
-    "--decimal ','": ("user;item;estimated;true\nann;a;1,5;2\n", {}, []),
+    "give FILE,encoding=latin-1": ("user,item,estimated,true\nj\xf6rg,a,1,2\n", {}, []),
+    "give FILE,heading=no": (ROWS, {}, []),
+    "give 'FILE,decimal=,'": ("user;item;estimated;true\nann;a;1,5;2\n", {}, []),
     "Choose --convention undefined=skip, 0.0 or": (
         f"user,item,estimated,true\n{ROWS}",
         {"convention": rn.Convention(undefined="raise"), "metrics": "recall", "threshold": 6},
@@ -74,10 +74,88 @@ def test_a_message_names_what_its_reader_can_type(
     result = run("evaluate", path, *words)
     assert advice in result.stderr
     assert "Convention" not in result.stderr
-    assert not re.search(r"\b(threshold|columns|metrics|convention|text|heading)=", result.stderr)
+    assert not re.search(
+        r"(?<![\w,])(threshold|columns|metrics|convention|text|heading)=", result.stderr
+    )
     with pytest.raises((rn.RecsysNdcgError, rn.DataWarning)) as caught:
         rn.evaluate(path, **options)
     assert "--" not in str(caught.value)
+
+
+HEADING = "user,item,estimated,true\n"
+LABELS, SHOWN = "user,item,true\nu,a,1\nu,b,1\n", "user,item,estimated\nu,a,2\nu,c,1\n"
+PAIR = ["--labels", "l.csv", "--results", "r.csv", "--metrics", "ndcg@2"]
+#: Files, the words of a command, its advice, and what of the words is replaced by what to obey.
+OBEYED: dict[str, tuple[dict[str, str], list[str], str, dict[str, str]]] = {
+    "a missing heading": ({"p.csv": ROWS}, ["p.csv"], "give FILE,heading=no.",
+        {"p.csv": "p.csv,heading=no"}),
+    "Latin-1": ({"p.csv": HEADING + ROWS + "j\xf6rg,a,1,2\n"}, ["p.csv"],
+        "give FILE,encoding=latin-1.", {"p.csv": "p.csv,encoding=latin-1"}),
+    "a decimal comma": ({"p.csv": HEADING.replace(",", ";") + "u;a;1,5;2\nu;b;1;2\nu;c;2;3\n"},
+        ["p.csv"], "give 'FILE,decimal=,'", {"p.csv": "p.csv,decimal=,"}),
+    "blanks": ({"p.csv": (HEADING + ROWS).replace(",", " ")}, ["p.csv"], "give FILE,sep=space.",
+        {"p.csv": "p.csv,sep=space"}),
+    "another separator": ({"p.csv": HEADING + ROWS}, ["p.csv", "--sep", ";"],
+        "give 'FILE,sep=,'", {"p.csv": "p.csv,sep=,"}),
+    "training rows in Latin-1": (
+        {"l.csv": LABELS, "r.csv": SHOWN, "t.csv": "user,item\nj\xf6rg,a\nu,c\n"},
+        [*PAIR[:4], "--metrics", "popularity@2", "--train", "t.csv"],
+        "t.csv: not text in UTF-8, so it is read as Latin-1",
+        {"t.csv": "t.csv,encoding=latin-1"}),
+    "weights without a heading": ({"l.csv": LABELS, "r.csv": SHOWN, "w.csv": "a,0.5\nb,1\nc,2\n"},
+        [*PAIR, "--weights", "w.csv"], "first column is taken as item. To silence this, give FIL",
+        {"w.csv": "w.csv,heading=no"}),
+    "lists": ({"l.csv": "user,item\nu,a b\nv,c\n", "r.csv": "user,item\nu,a b\nv,a c\n"}, PAIR,
+        "Pass --list-sep ' ' if it is a list", {"r.csv": "r.csv --list-sep  "}),
+    "ids with blanks": (
+        {"l.csv": "user,item\nu,a b\nv,c\n", "r.csv": "user,item\nu,a b\nv,a c\n"}, PAIR,
+        "or --list-sep '' if it is one id", {"r.csv": "r.csv --list-sep "}),
+    "lists that are recognised": (
+        {"l.csv": "user,item\nu,a\nu,b\nv,c\n", "r.csv": "user,item\nu,a b\nv,a c\n"}, PAIR,
+        "To silence this, pass --list-sep ' '.", {"r.csv": "r.csv --list-sep  "}),
+    "unlike headings": (
+        {"l.csv": LABELS.replace("user", "who"), "r.csv": SHOWN.replace("user", "uid")},
+        [*PAIR, "--columns", "user=who"], "Use --columns user=who,user=",
+        {"user=who": "user=who,user=uid"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", OBEYED)
+def test_an_advice_works(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it says is typed, and then there is nothing more to say; a guess was right."""
+    files, words, advice, typed = OBEYED[case]
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, encoding="latin-1")
+    monkeypatch.chdir(tmp_path)
+    first = run("evaluate", *words)
+    assert advice in first.stderr
+    obeyed = [part for word in words for part in typed.get(word, word).split(" ", 2)]
+    second = run("evaluate", *obeyed)
+    assert (second.exit_code, second.stderr) == (0, "")
+    if first.exit_code == 0:
+        assert second.stdout == first.stdout
+
+
+def test_each_file_has_its_own_format(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Behind a comma; options are for the others, and what exists by its whole name is a name."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "l.csv").write_text("u^a^1\nu^b^1\n")
+    (tmp_path / "r.csv").write_text("user;item;estimated\nu;a;2,5\nu;c;1,5\n")
+    (tmp_path / "t.txt").write_text("u/b\nv/b\nv/a\n")
+    words = [*PAIR[:1], "l.csv,sep=^", *PAIR[2:3], "r.csv,decimal=,,heading=yes", "--no-heading"]
+    words += ["--train", "t.txt,heading=no,sep=/", "--metrics", "popularity@2", "--threshold", "1"]
+    (tmp_path / "plain.csv").write_text("user,item,estimated\nu,a,2.5\nu,c,1.5\n")
+    (tmp_path / "train.csv").write_text("user,item\nu,b\nv,b\nv,a\n")
+    (tmp_path / "labels.csv").write_text("user,item,true\nu,a,1\nu,b,1\n")
+    plain = ["--labels", "labels.csv", "--results", "plain.csv", "--train", "train.csv"]
+    plain += words[-4:]
+    found = run("evaluate", *words)  # a heading that is not there would be said
+    assert (found.stdout, found.stderr) == (run("evaluate", *plain).stdout, "")
+    assert "heading must be one of 'yes', 'no'" in run("evaluate", "l.csv,heading=maybe").stderr
+    (tmp_path / "p,sep=;").write_text(HEADING + ROWS)
+    assert run("evaluate", "p,sep=;").exit_code == 0
+    split = ["check-split", "train.csv", "t.txt,sep=/,heading=no"]
+    assert run(*split).stdout == run("check-split", "train.csv", "train.csv").stdout
 
 
 def test_the_package_writes_options_as_python_does() -> None:
@@ -114,6 +192,9 @@ def test_names_of_models_and_ids_are_no_options(tmp_path: Path) -> None:
         ("draws=99 is too few", "--draws 99 is too few"),
         ("draws must be", "--draws must be"),
         ("separator must be", "--sep must be"),
+        ("give (path, rn.TextFormat(separator=';')).", "give 'FILE,sep=;'."),
+        ("give (path, rn.TextFormat(heading=False)).", "give FILE,heading=no."),
+        ("columns={'user': ['a', 'b']}", "--columns user=a,user=b"),
         ("pass max_grade=5.0, or tail_at=, now", "pass -c max_grade=5.0, or -c tail_at=, now"),
         ("Choose ties='expected' or 'input'.", "Choose -c ties=expected or 'input'."),
         ("unknown=3, users==4, 'users' = 5", "unknown=3, users==4, 'users' = 5"),

@@ -77,7 +77,7 @@ WORDS = {
         "rmse=1e400~x=1~rbp(p=0.9)@3=0.2~own:early=0.1~\x1b=1",
     "model": "data.csv~same.csv~saved.json~numbers.csv~none.csv~data~a~=~a=~=data.csv~-~"
         "a=data.csv~\x1b[31m=odd.csv~\x1b[31m.csv~\u202e~folder.csv~cut.json~./data.csv~chance~"
-        "other.csv",
+        "other.csv~data.csv,sep=,~data.csv,sep=~data.csv,heading=x~-,encoding=x~data.csv,sep=\x1b",
     "by": "activity~list_length~relevant~cold~training_ratings~x~data.csv~same.csv~none.csv~"
     "folder.csv~bare.csv",
     "test": "t~randomisation~bootstrap~wilcoxon~sign~f",
@@ -90,7 +90,7 @@ WORDS = {
 ODD = ["", "\x1b", "\udcff", "\0"]
 COMMON = (
     "--threshold=number --preset=preset --convention=choice --columns=columns --format=form "
-    "--sep=sep --decimal=decimal --encoding=encoding --labels=other --qrels=other "
+    "--sep=sep --decimal=decimal --encoding=encoding --list-sep=sep --labels=other --qrels=other "
 )
 GATES = (
     "--fail-under=limit --fail-above=limit --fail-if-worse=model --gate-metric=metric "

@@ -51,17 +51,19 @@ def test_a_file_without_predictions_is_rejected(tmp_path: Path, text: str, match
 
 PROPOSED: list[tuple[str | bytes, str, Any]] = [
     ("user;item;estimated;true\na;x;1,5;2\na;y;2,5;3\n", "decimal", ","),
+    ((HEADING + GOOD).replace(",", " "), "separator", "space"),
+    ((HEADING + GOOD).encode("utf-16-le"), "encoding", "utf-16-le"),
+    ((HEADING + GOOD).encode("utf-16-be"), "encoding", "utf-16-be"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "option", "value"), PROPOSED)
 def test_the_proposed_text_format_works(tmp_path: Path, text: Any, option: str, value: Any) -> None:
-    """`evaluate` does not take it: the lists are read first."""
+    """Beside the path."""
     path = write(tmp_path, text)
-    with rejects(re.escape(f"text=TextFormat({option}={value!r}) of RankedLists.from_file")):
+    with rejects(re.escape(f"give (path, rn.TextFormat({option}={value!r}))")):
         rn.evaluate(path)
-    lists = rn.RankedLists.from_file(path, text=rn.TextFormat(**{option: value}))
-    assert rn.evaluate(lists).mean.notna().all()
+    assert rn.evaluate((path, rn.TextFormat(**{option: value}))).mean.notna().all()
 
 
 GUESSED: list[tuple[str | bytes, str, Any]] = [
@@ -76,10 +78,12 @@ def test_a_format_that_is_guessed_is_said(
 ) -> None:
     """And the option that the warning names gives the same report, without it."""
     path = write(tmp_path, text)
-    with pytest.warns(rn.DataWarning, match=re.escape(f"text=TextFormat({option}={value!r})")):
+    with pytest.warns(
+        rn.DataWarning, match=re.escape(f"give (path, rn.TextFormat({option}={value!r}))")
+    ):
         guessed = rn.evaluate(path)
-    lists = rn.RankedLists.from_file(path, text=rn.TextFormat(**{option: value}))
-    assert rn.evaluate(lists).per_user.equals(guessed.per_user)
+    report = rn.evaluate((path, rn.TextFormat(**{option: value})))  # a warning would be an error
+    assert report.per_user.equals(guessed.per_user)
 
 
 @pytest.mark.parametrize("end_of_line", [",\n", "\t\r", "|\r\n", ","])

@@ -191,7 +191,9 @@ def test_ids_of_different_types_in_two_tables_are_rejected(column: str) -> None:
 
 
 NO_NAMES: list[Any] = [
-    (5, "columns must map .*not 5"), ({"user": ["a"]}, "columns: user is the name of one column"),
+    (5, "columns must map .*not 5"),
+    ({"user": [["a"]]}, "columns: user is the name of a column, or a list"),
+    ({"user": []}, "columns: user is the name of a column, or a list"),
 ]  # fmt: skip
 
 

@@ -304,7 +304,7 @@ def test_utf_16_without_a_byte_order_mark_is_recognised(tmp_path: Path, encoding
     """By its zeros; the encoding that the message proposes works."""
     path = write(tmp_path, CSV.decode().encode(encoding))
     assert_rejected(
-        f"It looks like UTF-16: text=TextFormat.encoding='{encoding}'", rn.evaluate, path
+        f"It looks like UTF-16: give .path, rn.TextFormat.encoding='{encoding}'", rn.evaluate, path
     )
     for given in (encoding, "UTF-16"):
         assert_read(path, rn.TextFormat(encoding=given))
@@ -320,12 +320,12 @@ PROPOSALS: list[tuple[bytes, dict[str, Any], str]] = [
     (
         CSV.replace(b",", b" "),
         {},
-        "If 'space' separates fields, pass text=TextFormat\\(separator='space'",
+        "If 'space' separates fields, give \\(path, rn.TextFormat\\(separator='space'",
     ),
     (
         CSV.replace(b",", b"\t"),
         {"separator": ";"},
-        "If 'tab' separates fields, pass text=TextFormat\\(separator='tab'",
+        "If 'tab' separates fields, give \\(path, rn.TextFormat\\(separator='tab'",
     ),
     (b"# made today\n" + CSV, {}, "a single field, '# made today'.*remove it"),
     (CSV, {"heading": False}, "'estimated', .* If this line is a heading, leave out heading=False"),
