@@ -138,6 +138,8 @@ def complete_format(
     if given.heading is not None:
         return found
     fields, *below = ([one.strip() for one in found.split_first_line(line)] for line in lines)
+    if len(fields) > MAX_COLUMNS:  # the reader rejects them; to match them takes minutes
+        return replace(found, heading=True)
     is_named = bool(match_columns(fields)) or not {*list_candidates(columns)}.isdisjoint(fields)
     return replace(found, heading=is_named or _are_words(fields, below))
 
