@@ -196,7 +196,7 @@ def test_the_code_on_a_page_of_a_command_runs(command: str) -> None:
 def test_the_files_of_a_report_are_written_as_python() -> None:
     """Paths as text, no labels as None, and what differs from the defaults."""
     how: Any = {"metrics": "popularity@2", "train": Path("train.csv")}
-    data = {"labels": Path("labels.csv"), "results": Path("good-results.csv")}
+    data: dict[str, Any] = {"labels": Path("labels.csv"), "results": Path("good-results.csv")}
     files = {"labels": "labels.csv", "results": "good-results.csv"}
     for labels, name in ((data["labels"], "labels.csv"), (None, None)):
         found = rn.evaluate({**data, "labels": labels}, **how)

@@ -91,7 +91,7 @@ def _open(frame: pd.DataFrame, kind: str, folder: Path, name: str) -> Any:
     if kind == "reader":
         return table.to_reader(max_chunksize=9)
     if kind == "lazy":
-        return pl.from_arrow(table).lazy()
+        return pl.DataFrame(table).lazy()
     files = _write_parts(frame, folder, name, "parquet")
     return dataset.dataset(sorted(folder.glob(f"{name}*"))) if kind == "dataset" else files
 
@@ -115,7 +115,8 @@ def test_lists_in_csv(form: str, tmp_path: Path, in_parts: Any) -> None:
     """Ids are integers, as in memory."""
     labels, results, sign = FORMS[form]
     in_parts(1500)
-    files, parts = {}, {}
+    files: dict[str, Any] = {}
+    parts: dict[str, Any] = {}
     for name, one in (("labels", labels), ("results", results)):
         parts[name] = _write_parts(one, tmp_path, name, "csv")
         one.to_csv(tmp_path / f"all_{name}.csv", index=False)
@@ -141,7 +142,7 @@ def test_arrays_of_one_length_are_lists(tmp_path: Path) -> None:
     labels = pd.DataFrame({"user": ["u", "v", "v"], "item": ["b", "c", "z"]})
     results.write_parquet(tmp_path / "r.parquet")
     labels.to_parquet(tmp_path / "l.parquet")
-    files = {"labels": tmp_path / "l.parquet", "results": tmp_path / "r.parquet"}
+    files: dict[str, Any] = {"labels": tmp_path / "l.parquet", "results": tmp_path / "r.parquet"}
     report = rn.evaluate(**files, metrics=["rr", "ndcg@3"], memory_limit="4GB")
     assert report.per_user["rr"].tolist() == [1 / 3, 1 / 2]
     check_alike(report, report.per_user, rn.evaluate(**files, metrics=["rr", "ndcg@3"]))
@@ -172,7 +173,7 @@ WRONG: dict[str, tuple[pd.DataFrame, pd.DataFrame, str]] = {
 def test_lists_that_cannot_be_read_on_disk(fault: str, tmp_path: Path) -> None:
     """One message says what to do."""
     labels, results, message = WRONG[fault]
-    files = {
+    files: dict[str, Any] = {
         name: _write_parts(one, tmp_path, name, "parquet")
         for name, one in (("labels", labels), ("results", results))
     }
@@ -187,7 +188,7 @@ def test_an_id_with_blanks_that_matches_is_one_id(separator: str | None, tmp_pat
     results["rank"] = [1, 2, 1]
     labels.to_parquet(tmp_path / "l.parquet")
     results.to_parquet(tmp_path / "r.parquet")
-    files = {"labels": tmp_path / "l.parquet", "results": tmp_path / "r.parquet"}
+    files: dict[str, Any] = {"labels": tmp_path / "l.parquet", "results": tmp_path / "r.parquet"}
     options: dict[str, Any] = {"metrics": ["rr"], "list_separator": separator}
     report = rn.evaluate(**files, **options, memory_limit="4GB")
     assert report.per_user["rr"].tolist() == [0.5, 1.0]
