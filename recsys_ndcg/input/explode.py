@@ -117,8 +117,8 @@ def _rank_single(table: Table, kind: str, names: dict[str, Any]) -> Table:
     users, items = (table.get_native(names[one]) for one in ("user", "item"))
     columns = {"user": users, "item": items}
     if needs_rank:
-        codes = factorize_ids(to_ids(users, "user"), "user")[1]
-        if np.bincount(codes).max(initial=0) > 1:
+        ids, codes = factorize_ids(to_ids(users, "user"), "user")
+        if len(ids) < len(codes):
             return table
         columns["rank"] = np.ones(len(codes))
     Table.warn_of_names({one: names[one] for one in ("user", "item") if one not in table.given})
@@ -146,7 +146,7 @@ def _check_ordered(table: Table, used: dict[str, Any], users: Any) -> None:
         )
         raise InvalidInputError(msg)
     ids, codes = factorize_ids(to_ids(users, "user"), "user")
-    counts = np.bincount(codes, minlength=1)
+    counts = np.bincount(codes[codes >= 0], minlength=1)  # a missing id is an error later
     if counts.max() > 1:
         user = quote(ids[counts.argmax()])
         msg = f"The user {user} has {counts.max()} lists without scores. Give each user one list."

@@ -72,8 +72,8 @@ def split_tables(
 
 
 def _has_one_row_per_user(rows: Rows) -> bool:
-    codes = factorize_ids(rows.user, "user")[1]
-    return int(np.bincount(codes).max(initial=0)) == 1
+    ids, codes = factorize_ids(rows.user, "user")
+    return len(ids) == len(codes)
 
 
 def _encode(rows: Any, name: str) -> Any:
