@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import Floats, Ids, Positions, divide
-from recsys_ndcg.catalogue import Training
 from recsys_ndcg.comparison.model_scores import CHANCE, ModelScores
 from recsys_ndcg.input import make_index
+from recsys_ndcg.ratings import Interactions
 from recsys_ndcg.rendering import Document, Section, ShownTable, format_number, pluralise
 from recsys_ndcg.report import bin_training_counts, build_signatures_section
 
@@ -55,11 +55,10 @@ class FoldRatings(NamedTuple):
     @classmethod
     def of(cls, trainset: Any, testset: list[Any]) -> Self:
         """Count the ratings of a fold."""
-        training, n_test = Training(trainset), len(testset)
+        train, n_test = Interactions.from_trainset(trainset), len(testset)
         users, items = ([*dict.fromkeys(map(itemgetter(side), testset))] for side in (0, 1))
-        places = training.find_users(users)
-        n_training = np.append(training.ratings.sizes, 0)[places]
-        n_unknown = int((training.find_items(items) < 0).sum())
+        n_training = train.by_user.count(train.user.find(users))
+        n_unknown = int((train.item.find(items) < 0).sum())
         sizes = (len(users), int((n_training == 0).sum()), len(items), n_unknown)
         ids = np.fromiter(users, dtype=object, count=len(users))
         return cls(trainset.n_ratings, n_test, *sizes, ids, n_training)

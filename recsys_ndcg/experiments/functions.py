@@ -14,12 +14,13 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import Floats, Ids, Positions
-from recsys_ndcg.catalogue import Candidates, Training
+from recsys_ndcg.catalogue import Candidates
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, format_count, quote, warn
 from recsys_ndcg.experiments.fingerprints import fingerprint
 from recsys_ndcg.input import Rows, read_rows
 from recsys_ndcg.lazy import lazy_property
+from recsys_ndcg.ratings import Interactions
 
 _PAIR, _RATING = ["user", "item"], ["user", "item", "rating"]
 _FORM = (
@@ -207,8 +208,8 @@ class FunctionModel:
 
     def candidates(self, trainset: Any, convention: Convention) -> Candidates:
         """Return its estimates of all items that a user has not rated."""
-        training = Training(trainset)
-        self._items = training.items
+        training = Interactions.from_trainset(trainset)
+        self._items = training.item.ids
         return Candidates(self, training, convention=convention)
 
     def estimate_all(self, users: Ids, places: Positions) -> tuple[Floats, None]:

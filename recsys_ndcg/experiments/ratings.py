@@ -14,14 +14,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.catalogue import Training
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.experiments.fingerprints import describe_value, fingerprint
 from recsys_ndcg.experiments.functions import RatingColumns
 from recsys_ndcg.files import convert_read_errors, to_arrow_column
 from recsys_ndcg.folds import get_ratings
 from recsys_ndcg.input import RATING_COLUMNS, Rows
-from recsys_ndcg.ratings import read_interactions
+from recsys_ndcg.ratings import Interactions, read_interactions
 
 _TIME = "timestamp"
 
@@ -210,9 +209,8 @@ def _get_all_ratings(data: Any) -> Sequence[Any]:
 
 def digest_split(trainset: Any, testset: list[Any]) -> str:
     """Return a digest of a trainset and a testset."""
-    training = Training(trainset)
-    ratings = training.ratings
-    train = [ratings.offsets, ratings.codes, ratings.values]  # noqa: PD011 - no table
-    ids = [training.users.tolist(), training.items.tolist(), [*trainset.rating_scale]]
+    train = Interactions.from_trainset(trainset)
+    rows = [train.by_user.offsets, train.by_user.codes, train.rating]
+    ids = [train.user.ids.tolist(), train.item.ids.tolist(), [*trainset.rating_scale]]
     tested = [list(map(itemgetter(side), testset)) for side in range(3)]
-    return fingerprint([train, ids, tested])[0]
+    return fingerprint([rows, ids, tested])[0]

@@ -15,13 +15,13 @@ import numpy as np
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.background import Background
-from recsys_ndcg.catalogue import Leak, Ratings, Training
+from recsys_ndcg.catalogue import Leak, warn_outside_scale
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, quote, warn
 from recsys_ndcg.folds.splits import UserKFold, get_ratings, read_times
-from recsys_ndcg.input import EncodedIds, Rows, to_column, to_floats
+from recsys_ndcg.input import Rows, to_column, to_floats
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.lists import Facts, RankedLists, group_rows
-from recsys_ndcg.ratings import Interactions
+from recsys_ndcg.ratings import GroupedRows, Interactions
 from recsys_ndcg.split_checks import SplitReport, check_parts
 
 if TYPE_CHECKING:
@@ -177,9 +177,9 @@ class CheckedSplits:
             msg = "cv returns no splits of the data."
             raise InvalidInputError(msg)
         trainset = first[0]
-        ratings = Ratings(trainset.ur, trainset.n_users)
-        ratings.warn_outside_scale(trainset.rating_scale, self.data)
-        inspect(ratings.values)
+        ratings = GroupedRows.from_lists(trainset.ur, trainset.n_users).values
+        warn_outside_scale(ratings, trainset.rating_scale, self.data)
+        inspect(ratings)
         return chain([first], splits)
 
     def _check_each(self, splits: Iterable[Any]) -> Iterator[Split]:
@@ -187,20 +187,16 @@ class CheckedSplits:
         for place, split in enumerate(splits, 1):
             trainset, testset = _check_split(place, split)
             users, items = (list(map(itemgetter(side), testset)) for side in (0, 1))
-            training = Training(trainset)
-            self.leaks.append(training.find_leak(users, items))
+            train = Interactions.from_trainset(trainset)
+            self.leaks.append(Leak.of(train, users, items))
             if self._with_reports:
-                self.reports.append(self._report_split(training, testset))
+                self.reports.append(self._report_split(train, testset))
             yield trainset, testset
 
-    def _report_split(self, training: Training, testset: list[Any]) -> SplitReport:
+    def _report_split(self, train: Interactions, testset: list[Any]) -> SplitReport:
         """Check a split as `check_split` does, but for what needs lists or takes long."""
-        ratings = training.ratings
-        codes = ((training.users, ratings.rows), (training.items, ratings.codes))
-        user, item = (EncodedIds(known, each.astype(np.int32)) for known, each in codes)
         users, items = (to_column(list(map(itemgetter(side), testset)), "id") for side in (0, 1))
         tested = to_floats([row[2] for row in testset], "rating")
-        train = Interactions(user, item, ratings.values)
         try:
             test = Interactions.of(users, items, tested)
         except InvalidInputError as error:  # Surprise can train on it nevertheless

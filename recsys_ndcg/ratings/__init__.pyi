@@ -1,3 +1,4 @@
+from recsys_ndcg.ratings.interactions import GroupedRows as GroupedRows
 from recsys_ndcg.ratings.interactions import Interactions as Interactions
 from recsys_ndcg.ratings.interactions import concat_interactions as concat_interactions
 from recsys_ndcg.ratings.reading import are_ids as are_ids
