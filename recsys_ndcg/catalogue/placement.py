@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -14,10 +14,10 @@ from recsys_ndcg.arrays import Flags, Floats, Ids, Positions, compute_offsets, c
 from recsys_ndcg.catalogue.candidates import Candidates, EstimateBlock, select_top
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, quote, warn
-from recsys_ndcg.input import EncodedIds, Rows, check_id_types, encode_ids, to_column, to_floats
+from recsys_ndcg.input import RATING_COLUMNS, EncodedIds, Rows, check_id_types, encode_ids
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.lists import CatalogueLists, GroupedLists, RankedLists, group_rows, join_tables
-from recsys_ndcg.ratings import Interactions
+from recsys_ndcg.ratings import Interactions, read_interactions
 
 if TYPE_CHECKING:
     from recsys_ndcg.scoring import Plan
@@ -28,25 +28,13 @@ _PLACES = ("estimated", "ahead", "tied", "within")
 _TABLES = ("the ratings of the trainset", "the ratings of the testset")
 
 
-def read_testset(testset: Iterable[Any]) -> Rows:
-    """Return a testset, rows ``(user, item, rating)``, as labels."""
-    if not isinstance(testset, Iterable):
-        msg = f"A testset is a list of (user, item, rating), not {quote(testset)}."
+def read_testset(testset: Any) -> Rows:
+    """Return a testset, or test ratings in any other form, as labels."""
+    found = read_interactions(testset, "testset", needed=RATING_COLUMNS[:3])
+    if found.rating is None:
+        msg = "testset: the rows have no ratings. Give a list of (user, item, rating)."
         raise InvalidInputError(msg)
-    rows = list(testset)
-    if not rows:
-        msg = "The testset is empty. Give a list of (user, item, rating)."
-        raise InvalidInputError(msg)
-    for place, row in enumerate(rows):
-        if not isinstance(row, tuple | list) or len(row) != 3:
-            msg = (
-                f"Row {place} (counted from 0) of the testset is {quote(row)}; each must be "
-                "(user, item, rating), as a split or trainset.build_testset() gives them."
-            )
-            raise InvalidInputError(msg)
-    user, item, true = zip(*rows, strict=True)
-    ids = {"user": to_column(list(user), "user"), "item": to_column(list(item), "item")}
-    return Rows({**ids, "true": to_floats(true, "rating")}, "labels")
+    return Rows({"user": found.user[:], "item": found.item[:], "true": found.rating}, "labels")
 
 
 def choose_convention(plan: Plan) -> Convention:

@@ -30,38 +30,35 @@ _COLD_START = (
 
 
 class FoldRatings(NamedTuple):
-    """The ratings of one fold, and how many of them each tested user has in training.
+    """The numbers of ratings of one fold.
 
     Parameters
     ----------
-    train_ratings, test_ratings, users, unknown_users, items, unknown_items : int
-        The numbers of ratings, and of users and items that are tested; unknown ones have no
-        training rating.
-    tested_users : array
-        The ids of the tested users.
-    n_training : int array
-        The number of training ratings of each of them.
+    counts : mapping of str to int
+        Of ratings, and of users and items that are tested; unknown ones have no training rating.
+    n_training : pandas.Series
+        The number of training ratings of each tested user.
     """
 
-    train_ratings: int
-    test_ratings: int
-    users: int
-    unknown_users: int
-    items: int
-    unknown_items: int
-    tested_users: Ids
-    n_training: Positions
+    counts: Mapping[str, int]
+    n_training: pd.Series[int]
 
     @classmethod
     def of(cls, trainset: Any, testset: list[Any]) -> Self:
         """Count the ratings of a fold."""
-        train, n_test = Interactions.from_trainset(trainset), len(testset)
+        train = Interactions.from_trainset(trainset)
         users, items = ([*dict.fromkeys(map(itemgetter(side), testset))] for side in (0, 1))
-        n_training = train.by_user.count(train.user.find(users))
-        n_unknown = int((train.item.find(items) < 0).sum())
-        sizes = (len(users), int((n_training == 0).sum()), len(items), n_unknown)
+        n_training = np.append(train.user.counts, 0)[train.user.find(users)]
+        counts = {
+            "train_ratings": len(train),
+            "test_ratings": len(testset),
+            "users": len(users),
+            "unknown_users": int((n_training == 0).sum()),
+            "items": len(items),
+            "unknown_items": int((train.item.find(items) < 0).sum()),
+        }
         ids = np.fromiter(users, dtype=object, count=len(users))
-        return cls(trainset.n_ratings, n_test, *sizes, ids, n_training)
+        return cls(counts, pd.Series(n_training, make_index(ids)))
 
 
 class FoldTable(NamedTuple):
@@ -143,7 +140,7 @@ class FoldScores:
         for model, parts in enumerate(self.models.values()):
             for part, ratings, group in zip(parts, self.ratings, groups, strict=True):
                 ids, values = make_index(part.users), getattr(part, of)[:, column]
-                places = make_index(ratings.tested_users).get_indexer(ids)
+                places = ratings.n_training.index.get_indexer(ids)
                 kept = (places >= 0) & ~np.isnan(values)
                 cells = group[places[kept]], everyone.get_indexer(ids)[kept], model
                 total[cells] += values[kept]
@@ -154,7 +151,7 @@ class FoldScores:
     def group_by_fold(self) -> list[Positions]:
         """The fold of each user of each fold and seed, from 0."""
         each = zip(self.folds, self.ratings, strict=True)
-        return [np.full(len(one.tested_users), fold - 1) for fold, one in each]
+        return [np.full(len(one.n_training), fold - 1) for fold, one in each]
 
     @property
     def group_by_training(self) -> tuple[list[Positions], list[str]]:

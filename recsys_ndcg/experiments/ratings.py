@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from operator import itemgetter
 from typing import Any
@@ -38,17 +39,9 @@ class PlainTrainset:
         for user, item, rating, _ in rows:
             inner = users.setdefault(user, len(users))
             self.ur[inner].append((items.setdefault(item, len(items)), rating))
-        self._users, self._items = [*users], [*items]
+        self.to_raw_uid, self.to_raw_iid = [*users].__getitem__, [*items].__getitem__
         self.n_users, self.n_items, self.n_ratings = len(users), len(items), len(rows)
         self.rating_scale = rating_scale
-
-    def to_raw_uid(self, inner: int) -> Any:
-        """Return the id of a user."""
-        return self._users[inner]
-
-    def to_raw_iid(self, inner: int) -> Any:
-        """Return the id of an item."""
-        return self._items[inner]
 
     def all_ratings(self) -> Iterator[tuple[int, int, float]]:
         """Yield inner user, inner item and rating, user by user."""
@@ -57,6 +50,7 @@ class PlainTrainset:
                 yield user, item, rating
 
 
+@dataclass(frozen=True, eq=False)
 class PlainDataset:
     """A dataset for splits, if no algorithm of Surprise is trained.
 
@@ -70,14 +64,9 @@ class PlainDataset:
         Further columns of the ratings, for functions.
     """
 
-    def __init__(
-        self,
-        raw_ratings: list[Any],
-        rating_scale: tuple[float, float],
-        other_columns: pd.DataFrame,
-    ) -> None:
-        self.raw_ratings, self.rating_scale = raw_ratings, rating_scale
-        self.other_columns = other_columns
+    raw_ratings: list[Any]
+    rating_scale: tuple[float, float]
+    other_columns: pd.DataFrame
 
     def construct_trainset(self, rows: Sequence[Any]) -> PlainTrainset:
         """Return rows to train on."""

@@ -310,6 +310,11 @@ class EncodedIds:
         """Return the position of each id among the distinct ids, -1 if it is unknown."""
         return np.fromiter(map(self._places.get, ids, repeat(-1)), dtype=np.int64)
 
+    @lazy_property
+    def counts(self) -> Positions:
+        """The number of rows of each distinct id."""
+        return np.bincount(self.codes, minlength=len(self.ids))
+
     @property
     def text_ranks(self) -> Positions:
         """The position of each row's id among the distinct ids sorted as text.

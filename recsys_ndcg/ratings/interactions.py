@@ -156,9 +156,8 @@ class Interactions:
     def by_user(self) -> GroupedRows:
         """The items and ratings of each user, in the order of the rows."""
         order = np.argsort(self.user.codes, kind="stable")
-        offsets = compute_offsets(np.bincount(self.user.codes, minlength=len(self.user.ids)))
         values = None if self.rating is None else self.rating[order]
-        return GroupedRows(offsets, self.item.codes[order], values)
+        return GroupedRows(compute_offsets(self.user.counts), self.item.codes[order], values)
 
     def to_frame(self) -> pd.DataFrame:
         """Return the columns user, item and, if they are known, rating and timestamp."""
@@ -172,6 +171,14 @@ class Interactions:
     def rated(self) -> Floats:
         """The ratings, without missing ones."""
         return np.zeros(0) if self.rating is None else self.rating[~np.isnan(self.rating)]
+
+    @property
+    def period(self) -> tuple[float, float]:
+        """The first and the last time, NaN if there is none."""
+        ends = (np.nan, np.nan)
+        if self.time is not None and not np.isnan(self.time).all():
+            ends = float(np.nanmin(self.time)), float(np.nanmax(self.time))
+        return ends
 
     def name_rows(self, rows: Flags) -> tuple[str, ...]:
         """Return the user and item of the first three of some rows."""

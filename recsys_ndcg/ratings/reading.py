@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd  # noqa: TC002 - loaded with all that reads tables
 
-from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.files import are_existing_files, are_several_files, find_files, is_file_source
 from recsys_ndcg.input import (
     RATING_COLUMNS,
@@ -152,12 +152,13 @@ def _are_tuples(rows: Any) -> bool:
 
 def _read_tuples(rows: list[Any]) -> Interactions:
     """Read rows of two to four fields, all alike."""
-    sizes = {
+    sizes = [
         len(row) if hasattr(row, "__len__") and not isinstance(row, str) else 0 for row in rows
-    }
-    if len(sizes) > 1 or not sizes <= {2, 3, 4}:
-        msg = f"all rows must be {_ROWS}."
-        raise InvalidInputError(msg)
+    ]
+    for place, (row, size) in enumerate(zip(rows, sizes, strict=True)):
+        if size != sizes[0] or size not in {2, 3, 4}:
+            msg = f"row {place} (counted from 0) is {quote(row)}; all rows must be {_ROWS}."
+            raise InvalidInputError(msg)
     fields = dict(zip(RATING_COLUMNS, map(list, zip(*rows, strict=True)), strict=False))
     if set(fields.get("timestamp", [None])) == {None}:  # as in Surprise's datasets
         fields.pop("timestamp", None)

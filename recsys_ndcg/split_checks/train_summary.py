@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import Flags, Floats, Positions
-
-if TYPE_CHECKING:
-    from recsys_ndcg.input import EncodedIds
-    from recsys_ndcg.ratings import Interactions
+from recsys_ndcg.arrays import Flags, Floats
+from recsys_ndcg.input import EncodedIds
+from recsys_ndcg.ratings import Interactions
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,11 +60,11 @@ class TrainSummary:
         threshold : float, optional
             The least rating of a relevant item.
         """
-        by_user: dict[str, Any] = {"rows": count_codes(train.user)}
-        by_item: dict[str, Any] = {"rows": count_codes(train.item)}
+        by_user: dict[str, Any] = {"rows": train.user.counts}
+        by_item: dict[str, Any] = {"rows": train.item.counts}
         test = others["test"].user
         places = pd.Index(test.ids).get_indexer(pd.Index(train.user.ids))
-        n_tested = np.append(count_codes(test), 0)[places]
+        n_tested = np.append(test.counts, 0)[places]
         by_item |= sum_moments(train, n_tested / (n_tested + by_user["rows"]))
         if train.time is not None:
             by_user["last"] = find_ends(train.user, train.time, np.fmax)
@@ -80,7 +78,7 @@ class TrainSummary:
             in_train={name: train.contains(one) for name, one in others.items()},
             n_late={name: _count_later(train, one) for name, one in others.items()},
             sums=_sum_rows(train, threshold),
-            period=find_period(train.time),
+            period=train.period,
         )
 
     def __add__(self, other: TrainSummary) -> TrainSummary:
@@ -123,19 +121,6 @@ def sum_moments(part: Interactions, shares: Floats) -> dict[str, Floats]:
     moments = {"expected": p, "variance": spread, "fourth": spread * (1 - 6 * spread)}
     codes, size = part.item.codes, len(part.item.ids)
     return {name: np.bincount(codes, one, size).astype(np.float64) for name, one in moments.items()}
-
-
-def find_period(time: Floats | None) -> tuple[float, float]:
-    """Return the first and the last of some times, NaN if there is none."""
-    if time is None:
-        return np.nan, np.nan
-    ends = np.fmin.reduce(time, initial=np.inf), np.fmax.reduce(time, initial=-np.inf)
-    return (np.nan, np.nan) if ends[0] > ends[1] else (float(ends[0]), float(ends[1]))
-
-
-def count_codes(ids: EncodedIds) -> Positions:
-    """Return the number of rows of each distinct id."""
-    return np.bincount(ids.codes, minlength=len(ids.ids))
 
 
 def find_ends(ids: EncodedIds, time: Floats, end: np.ufunc) -> Floats:

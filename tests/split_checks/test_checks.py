@@ -737,7 +737,7 @@ def test_parts_that_cannot_be_read_are_rejected() -> None:
         rn.check_split(parts["train"], parts["test"].assign(rating=np.inf))
     with rejects("test: no-file.*: no file matches"):
         rn.check_split(parts["train"], "no-file*.csv")
-    with rejects("test: all rows must be"):
+    with rejects("test: row .* all rows must be"):
         rn.check_split(parts["train"], [(1, 2), (3, 4, 5)])
     with rejects("columns must map our names to yours"):
         rn.check_split(parts["train"], parts["test"], columns="rating")  # type: ignore[arg-type]
