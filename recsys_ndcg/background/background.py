@@ -25,7 +25,6 @@ from recsys_ndcg.background.features import Feature, combine_features, number_la
 from recsys_ndcg.background.weights import Propensity, digest_columns, read_weights
 from recsys_ndcg.errors import InvalidInputError, as_float, format_count, is_number, quote
 from recsys_ndcg.input import (
-    EncodedIds,
     Rows,
     check_id_types,
     encode_ids,
@@ -38,7 +37,6 @@ from recsys_ndcg.input import (
 from recsys_ndcg.lazy import Cache, lazy_property
 from recsys_ndcg.ratings import (
     GroupedRows,
-    Interactions,
     are_ids,
     is_table_by_item,
     read_interactions,
@@ -133,9 +131,10 @@ class Background(ReadOnlyArrays):
         item_parts: dict[str, Ids] = {}
         user_parts: dict[str, Ids] = {}
         base_lists = None if base is None else _read_base(base)
-        for name, rows in (("train", _read_train(train)), ("base", base_lists)):
-            if rows is not None:
-                user_parts[name], item_parts[name] = map(_list_ids, (rows.user, rows.item))
+        rows = None if train is None else read_interactions(train, "train=")
+        for name, one in (("train", rows), ("base", base_lists)):
+            if one is not None:
+                user_parts[name], item_parts[name] = one.user[:], one.item[:]
         if catalogue is not None:
             item_parts["catalogue"] = _read_catalogue(catalogue)
         columns: dict[str, Feature] = {}
@@ -361,10 +360,6 @@ class Background(ReadOnlyArrays):
         return combine_features(self.features, name)
 
 
-def _read_train(data: Any) -> Interactions | None:
-    return None if data is None else read_interactions(data, "train=")
-
-
 def _read_base(data: Any) -> Rows:
     """Return the lists of a base model, as results."""
     try:
@@ -374,11 +369,6 @@ def _read_base(data: Any) -> Rows:
         msg = f"base=: {error}"
         raise InvalidInputError(msg) from None
     return rows
-
-
-def _list_ids(ids: Any) -> Ids:
-    """Return a column of ids as an array."""
-    return ids.ids[ids.codes] if isinstance(ids, EncodedIds) else np.asarray(ids)
 
 
 def _read_catalogue(data: Any) -> Ids:

@@ -68,6 +68,12 @@ class FoldTable(NamedTuple):
     own: Floats
     chance: Floats
 
+    @classmethod
+    def of(cls, scores: ModelScores, metrics: Sequence[str]) -> Self:
+        """Keep the scores, and their chance levels, in some metrics."""
+        kept = scores.select_metrics(metrics)
+        return cls(kept.users, kept.per_user, kept.roles["chance"])
+
 
 @dataclass(frozen=True, eq=False)
 class FoldScores:
@@ -95,23 +101,6 @@ class FoldScores:
     ratings: Sequence[FoldRatings]
     items: Mapping[str, Sequence[pd.DataFrame]] = field(default_factory=dict)
     cuts: Sequence[float] = ()
-
-    @classmethod
-    def of(  # noqa: PLR0913, PLR0917 - a part of each fold
-        cls,
-        models: Mapping[str, Sequence[ModelScores]],
-        metrics: Sequence[str],
-        folds: Sequence[int],
-        ratings: Sequence[FoldRatings],
-        items: Mapping[str, Sequence[pd.DataFrame]],
-        cuts: Sequence[float] = (),
-    ) -> Self:
-        """Keep the scores, and their chance levels, in some metrics."""
-        tables = {}
-        for name, parts in models.items():
-            chosen = [one.select_metrics(metrics) for one in parts]
-            tables[name] = [FoldTable(o.users, o.per_user, o.roles["chance"]) for o in chosen]
-        return cls(metrics, tables, folds, ratings, items, cuts)
 
     def average_in_groups(
         self, users: Ids, metric: str, groups: Sequence[Positions], *, of: str = "own"

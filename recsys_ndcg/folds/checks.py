@@ -17,11 +17,11 @@ from recsys_ndcg.arrays import Floats
 from recsys_ndcg.background import Background
 from recsys_ndcg.catalogue import Leak, warn_outside_scale
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, quote, warn
-from recsys_ndcg.folds.splits import UserKFold, get_ratings, read_times
+from recsys_ndcg.folds.splits import UserKFold, get_ratings
 from recsys_ndcg.input import Rows, to_column, to_floats
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.lists import Facts, RankedLists, group_rows
-from recsys_ndcg.ratings import GroupedRows, Interactions
+from recsys_ndcg.ratings import Interactions, read_interactions
 from recsys_ndcg.split_checks import SplitReport, check_parts
 
 if TYPE_CHECKING:
@@ -171,23 +171,24 @@ class CheckedSplits:
         InvalidInputError
             There are no splits, or one is not a non-empty trainset and a non-empty testset.
         """
-        splits = self._check_each(_iterate_splits(splitter or self.splitter, self.data))
+        splits = self._check_each(_iterate_splits(splitter or self.splitter, self.data), inspect)
         first = next(splits, None)
         if first is None:
             msg = "cv returns no splits of the data."
             raise InvalidInputError(msg)
-        trainset = first[0]
-        ratings = GroupedRows.from_lists(trainset.ur, trainset.n_users).values
-        warn_outside_scale(ratings, trainset.rating_scale, self.data)
-        inspect(ratings)
         return chain([first], splits)
 
-    def _check_each(self, splits: Iterable[Any]) -> Iterator[Split]:
+    def _check_each(
+        self, splits: Iterable[Any], inspect: Callable[[Floats], object]
+    ) -> Iterator[Split]:
         """Yield the splits after checks, and count the training ratings in their testsets."""
         for place, split in enumerate(splits, 1):
             trainset, testset = _check_split(place, split)
             users, items = (list(map(itemgetter(side), testset)) for side in (0, 1))
             train = Interactions.from_trainset(trainset)
+            if place == 1:
+                warn_outside_scale(train.rated, trainset.rating_scale, self.data)
+                inspect(train.rated)
             self.leaks.append(Leak.of(train, users, items))
             if self._with_reports:
                 self.reports.append(self._report_split(train, testset))
@@ -214,10 +215,8 @@ class CheckedSplits:
     def _timed(self) -> Interactions | None:
         """All ratings, if each has a time."""
         with suppress(InvalidInputError):  # folds in files, or no times
-            rows = get_ratings(self.data)
-            times = np.asarray(read_times(rows), dtype=np.float64)
-            users, items = (to_column([row[side] for row in rows], "id") for side in (0, 1))
-            return Interactions.of(users, items, time=times)
+            found = read_interactions(self.data, "ratings")
+            return None if found.time is None or np.isnan(found.time).any() else found
         return None
 
     def warn_of_leaks(self) -> None:

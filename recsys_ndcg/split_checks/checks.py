@@ -68,7 +68,7 @@ def find_shared_validation(split: Split) -> Finding:
 @register("repeated pairs")
 def find_repeats(split: Split) -> Finding:
     """Find pairs that occur twice in a part; evaluation raises if they are in the test part."""
-    test, in_train = split.test.part, split.train.repeats
+    test, in_train = split.test.part, int(split.train.sums["repeats"])
     is_repeated = test.is_repeated
     count = int(is_repeated.sum())
     if not count and not in_train:

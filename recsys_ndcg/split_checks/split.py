@@ -141,7 +141,7 @@ class Profile:
     @property
     def n_late(self) -> int:
         """The number of training rows that are later than the median row."""
-        return self.train.n_late[self.name]
+        return int(self.train.sums[f"later than {self.name}"])
 
     @lazy_property
     def late_share(self) -> float:

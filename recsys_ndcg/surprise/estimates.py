@@ -159,7 +159,7 @@ class Neighbours:
 
     def compute_weights(self, ratings: GroupedRows) -> Floats:
         """Return the value that each rating's similarity is multiplied with."""
-        return ratings.values
+        return np.asarray(ratings.values)
 
     def finish(self, means: Floats, lonely: Flags, users: Positions, items: Items) -> Flags | None:
         """Turn means, which are 0 without enough neighbours, into estimates in place.
