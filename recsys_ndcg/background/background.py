@@ -32,12 +32,10 @@ from recsys_ndcg.input import (
     read_indexed_table,
     read_rows,
     read_values_by_id,
-    to_column,
 )
 from recsys_ndcg.lazy import Cache, lazy_property
 from recsys_ndcg.ratings import (
     GroupedRows,
-    are_ids,
     is_table_by_item,
     read_interactions,
 )
@@ -373,16 +371,9 @@ def _read_base(data: Any) -> Rows:
 
 def _read_catalogue(data: Any) -> Ids:
     """Return ids: a column, those of a table by item, or the items of interactions."""
-    if are_ids(data):
-        ids = to_column(data, "catalogue")
-    elif is_table_by_item(data):
-        ids = read_indexed_table(data, "catalogue")[0]
-    else:
-        ids = read_interactions(data, "catalogue=", needed=("item",)).item.ids
-    if not len(ids):
-        msg = "catalogue is empty: give the ids of all items that can be recommended."
-        raise InvalidInputError(msg)
-    return ids
+    if is_table_by_item(data):
+        return read_indexed_table(data, "catalogue")[0]
+    return read_interactions(data, "catalogue=", needed=("item",)).item.ids
 
 
 def _read_groups(groups: Any) -> tuple[Ids, list[Any]]:

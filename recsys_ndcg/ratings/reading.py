@@ -20,6 +20,7 @@ from recsys_ndcg.input import (
     read_matrix,
     read_rows,
     split_format,
+    to_column,
     to_floats,
     to_ids,
     to_times,
@@ -41,10 +42,11 @@ def read_interactions(
 
     Parameters
     ----------
-    data : table, path, rows, mapping, matrix, or trainset, testset or dataset of Surprise
+    data : table, path, rows, mapping, matrix, ids, or trainset, testset or dataset of Surprise
         A table may be of any library, also lazy, with other names of columns, or with a row per
         user whose cells are lists. A file may be of any kind, with or without a heading. Rows are
-        tuples of two to four fields. A mapping is {user: [items]} or {user: {item: rating}}.
+        tuples of two to four fields. A mapping is {user: [items]} or {user: {item: rating}}. Ids
+        are enough if only one column is needed.
     name : str
         What the rows are, in messages, such as ``"train="``.
     columns : mapping, optional
@@ -77,13 +79,13 @@ def read_interactions(
     return found
 
 
-def are_ids(data: Any) -> bool:
+def _are_ids(data: Any) -> bool:
     """Return whether data are a column, or another collection, of ids.
 
     Examples
     --------
-    >>> are_ids(["a", "b"]), are_ids({1, 2}), are_ids([("ann", "a")]), are_ids({"ann": ["a"]})
-    (True, True, False, False)
+    >>> _are_ids(["a", "b"]), _are_ids({1, 2}), _are_ids([("ann", "a")])
+    (True, True, False)
     """
     if isinstance(data, Mapping | str) or hasattr(type(data), "columns") or is_file_source(data):
         return False
@@ -126,6 +128,9 @@ def _read(
     *,
     with_others: bool = False,
 ) -> Interactions:
+    if len(needed) == 1 and _are_ids(data):  # nothing else counts
+        data = {needed[0]: to_column(data, needed[0])}
+        return _read_table(Table(data), None, needed)
     if are_several_files(data):
         return concat_interactions([_read(one, columns, needed) for one in find_files(data)])
     matrix = read_matrix(data, "train")
