@@ -128,8 +128,8 @@ class Background(ReadOnlyArrays):
             return None
         item_parts: dict[str, Ids] = {}
         user_parts: dict[str, Ids] = {}
-        base_lists = None if base is None else _read_base(base)
-        rows = None if train is None else read_interactions(train, "train=")
+        base_lists: Any = None if base is None else _read_base(base)
+        rows: Any = None if train is None else read_interactions(train, "train=")
         for name, one in (("train", rows), ("base", base_lists)):
             if one is not None:
                 user_parts[name], item_parts[name] = one.user[:], one.item[:]

@@ -108,11 +108,9 @@ def build_chosen_lists(
     lists = join_tables(labels, kept, plan.duplicates, ChosenLists, part=True)
     lists = plan.add_background(lists)
     n_left_out = int((is_tested & ~is_candidate).sum())
-    n_rated = np.bincount(
-        training.user.codes[~training.is_repeated], minlength=len(training.user.ids)
-    )
-    places = training.user.find(lists.users.tolist())
-    candidates = len(training.item.ids) - np.append(n_rated, 0)[places]
+    distinct = EncodedIds(training.user.ids, training.user.codes[~training.is_repeated])
+    n_rated = np.append(distinct.counts, 0)[training.user.find(lists.users.tolist())]
+    candidates = len(training.item.ids) - n_rated
     cutoff = max((metric.k for metric in plan.metrics if metric.k is not None), default=1)
     is_short = lists.n_items < np.minimum(cutoff, candidates)
     if n_left_out and (results.order_only or is_short.any()):

@@ -44,10 +44,8 @@ class PlainTrainset:
         self.rating_scale = rating_scale
 
     def all_ratings(self) -> Iterator[tuple[int, int, float]]:
-        """Yield inner user, inner item and rating, user by user."""
-        for user, ratings in self.ur.items():
-            for item, rating in ratings:
-                yield user, item, rating
+        """Return inner user, inner item and rating, user by user."""
+        return ((user, *pair) for user, ratings in self.ur.items() for pair in ratings)
 
 
 @dataclass(frozen=True, eq=False)

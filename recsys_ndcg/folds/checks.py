@@ -215,8 +215,8 @@ class CheckedSplits:
     def _timed(self) -> Interactions | None:
         """All ratings, if each has a time."""
         with suppress(InvalidInputError):  # folds in files, or no times
-            found = read_interactions(self.data, "ratings")
-            return None if found.time is None or np.isnan(found.time).any() else found
+            is_timed = all(row[3] is not None for row in get_ratings(self.data))
+            return read_interactions(self.data, "ratings") if is_timed else None
         return None
 
     def warn_of_leaks(self) -> None:

@@ -214,10 +214,10 @@ class Interactions:
     def find_rows(self, other: Interactions) -> Positions:
         """Return the first row here with the pair of each row of another part, -1 if none has."""
         user, item = (
-            pd.Index(ours.ids).get_indexer(pd.Index(theirs.ids))[theirs.codes]
-            for ours, theirs in ((self.user, other.user), (self.item, other.item))
+            self.user.find(other.user.ids.tolist()),
+            self.item.find(other.item.ids.tolist()),
         )
-        return self.find_pairs(user.astype(np.int64), item)
+        return self.find_pairs(user[other.user.codes], item[other.item.codes])
 
     def find_pairs(self, user: Positions, item: Positions) -> Positions:
         """Return the first row with each pair of codes, -1 if none has; -1 is an unknown id."""
