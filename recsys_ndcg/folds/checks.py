@@ -196,10 +196,8 @@ class CheckedSplits:
 
     def _report_split(self, train: Interactions, testset: list[Any]) -> SplitReport:
         """Check a split as `check_split` does, but for what needs lists or takes long."""
-        users, items = (to_column(list(map(itemgetter(side), testset)), "id") for side in (0, 1))
-        tested = to_floats([row[2] for row in testset], "rating")
         try:
-            test = Interactions.of(users, items, tested)
+            test = read_interactions(testset, "testset")
         except InvalidInputError as error:  # Surprise can train on it nevertheless
             return SplitReport((), {"all checks": f"ids that can be compared ({error})"})
         train, test = (replace(one, time=self._find_times(one)) for one in (train, test))
