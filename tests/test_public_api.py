@@ -127,7 +127,9 @@ def test_everything_after_the_data_is_keyword_only() -> None:
 def test_arrays_as_of_scikit_learn_get_a_sentence() -> None:
     """What its users type first, with the call that works."""
     y_true, y_score = [1, 0, 1], [0.3, 0.2, 0.1]
-    with pytest.raises(rn.InvalidInputError, match=r"one table of predictions.*ndcg_at_k") as caught:
+    with pytest.raises(
+        rn.InvalidInputError, match=r"one table of predictions.*ndcg_at_k"
+    ) as caught:
         rn.evaluate(y_true, y_score)  # type: ignore[arg-type]
     with pytest.raises(rn.InvalidInputError, match="second argument is the cutoff"):
         rn.ndcg_at_k(y_true, y_score, 10)  # type: ignore[arg-type]

@@ -1,5 +1,4 @@
 from recsys_ndcg.background.background import SOURCES as SOURCES
 from recsys_ndcg.background.background import Background as Background
-from recsys_ndcg.background.background import UserItems as UserItems
 from recsys_ndcg.background.features import Feature as Feature
 from recsys_ndcg.background.weights import Propensity as Propensity

@@ -19,14 +19,12 @@ from recsys_ndcg.arrays import (
     are_equal,
     compute_offsets,
     concat_ids,
-    concat_ranges,
     sort_distinct,
 )
 from recsys_ndcg.background.features import Feature, combine_features, number_labels, read_features
 from recsys_ndcg.background.weights import Propensity, digest_columns, read_weights
 from recsys_ndcg.errors import InvalidInputError, as_float, format_count, is_number, quote
 from recsys_ndcg.input import (
-    EncodedIds,
     Rows,
     check_id_types,
     encode_ids,
@@ -34,10 +32,13 @@ from recsys_ndcg.input import (
     read_indexed_table,
     read_rows,
     read_values_by_id,
-    to_column,
 )
 from recsys_ndcg.lazy import Cache, lazy_property
-from recsys_ndcg.ratings import Interactions, are_ids, is_table_by_item, read_interactions
+from recsys_ndcg.ratings import (
+    GroupedRows,
+    is_table_by_item,
+    read_interactions,
+)
 
 #: The names of what can be known, and how to give it in Python and at the command line.
 SOURCES = {
@@ -50,40 +51,6 @@ SOURCES = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class UserItems(ReadOnlyArrays):
-    """Some items of each user, as positions among all items.
-
-    Parameters
-    ----------
-    offsets : int64 array, shape (n_users + 1,)
-        The start of each user's items, and the end of the last.
-    items : int64 array
-        The items.
-    """
-
-    offsets: Positions
-    items: Positions
-
-    def of_users(self, users: Positions) -> tuple[Positions, Positions]:
-        """Return, for each item of some users, its user's place in `users`, and the item.
-
-        A user at position -1 has no items.
-        """
-        owner, rows = self.find_rows(users)
-        return owner, self.items[rows]
-
-    def find_rows(self, users: Positions) -> tuple[Positions, Positions]:
-        """Return the same, with the position in `items` of each item."""
-        known = np.flatnonzero(users >= 0)
-        sizes = np.diff(self.offsets)[users[known]]
-        return np.repeat(known, sizes), concat_ranges(self.offsets[users[known]], sizes)
-
-    def count(self, users: Positions) -> Positions:
-        """Return the number of items of some users; -1 has none."""
-        return np.append(np.diff(self.offsets), 0)[users]
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Background(ReadOnlyArrays):
     """What is known besides the lists: training rows, the catalogue, features, base lists, groups.
@@ -94,20 +61,18 @@ class Background(ReadOnlyArrays):
         The distinct ids in ascending order.
     n_rows, n_users_of : float64 arrays, shape (n_items,), optional
         The number of training rows of each item, and of its distinct training users.
-    history : UserItems, optional
-        The distinct training items of each user, in ascending order.
-    history_counts : float64 array, optional
-        The number of training rows of each item of `history`.
+    history : GroupedRows, optional
+        The distinct training items of each user, in ascending order, with the number of rows of
+        each.
     in_catalogue : bool array, shape (n_items,), optional
         Whether each item is in the catalogue.
     is_candidate : bool array, shape (n_items,), optional
         Whether each item could be recommended: `in_catalogue`, if lists are drawn from it.
     features : mapping of str to Feature
         The columns of the features table.
-    base : UserItems, optional
-        The lists of the base model, best first, tied items in the order of their ids.
-    is_base_tied : bool array, optional
-        Whether each item of `base` is tied with the one before it.
+    base : GroupedRows, optional
+        The lists of the base model, best first, tied items in the order of their ids, and whether
+        each item is tied with the one before it.
     group_of : int64 array, shape (n_users,), optional
         The group of each user, -1 for none.
     groups : tuple
@@ -122,13 +87,11 @@ class Background(ReadOnlyArrays):
     users: Ids
     n_rows: Floats | None = None
     n_users_of: Floats | None = None
-    history: UserItems | None = None
-    history_counts: Floats | None = None
+    history: GroupedRows | None = None
     in_catalogue: Flags | None = None
     is_candidate: Flags | None = None
     features: Mapping[str, Feature] = field(default_factory=dict)
-    base: UserItems | None = None
-    is_base_tied: Flags | None = None
+    base: GroupedRows | None = None
     group_of: Positions | None = None
     groups: tuple[Any, ...] = ()
     weights: Floats | None = None
@@ -165,10 +128,11 @@ class Background(ReadOnlyArrays):
             return None
         item_parts: dict[str, Ids] = {}
         user_parts: dict[str, Ids] = {}
-        base_lists = None if base is None else _read_base(base)
-        for name, rows in (("train", _read_train(train)), ("base", base_lists)):
-            if rows is not None:
-                user_parts[name], item_parts[name] = map(_list_ids, (rows.user, rows.item))
+        base_lists: Any = None if base is None else _read_base(base)
+        rows: Any = None if train is None else read_interactions(train, "train=")
+        for name, one in (("train", rows), ("base", base_lists)):
+            if one is not None:
+                user_parts[name], item_parts[name] = one.user[:], one.item[:]
         if catalogue is not None:
             item_parts["catalogue"] = _read_catalogue(catalogue)
         columns: dict[str, Feature] = {}
@@ -269,8 +233,8 @@ class Background(ReadOnlyArrays):
             moved[positions] = values
             return moved
 
-        def move(lists: UserItems | None) -> UserItems | None:
-            return None if lists is None else UserItems(lists.offsets, positions[lists.items])
+        def move(lists: GroupedRows | None) -> GroupedRows | None:
+            return None if lists is None else replace(lists, codes=positions[lists.codes])
 
         return replace(
             self,
@@ -304,25 +268,25 @@ class Background(ReadOnlyArrays):
         return places[codes[len(self.users) :]]
 
     @lazy_property
-    def history_rows(self) -> UserItems:
+    def history_rows(self) -> GroupedRows:
         """The training items of each user, repeated ones as often as they have rows."""
         assert self.history is not None, "checked by the caller"  # noqa: S101
-        counts = np.asarray(self.history_counts, dtype=np.int64)
-        ends = np.append(0, np.cumsum(counts))
-        return UserItems(ends[self.history.offsets], np.repeat(self.history.items, counts))
+        counts = self.history.values.astype(np.int64)
+        ends = compute_offsets(counts)
+        return GroupedRows(ends[self.history.offsets], np.repeat(self.history.codes, counts))
 
     @lazy_property
     def n_train_users(self) -> int:
         """The number of users of training."""
         assert self.history is not None, "checked by the caller"  # noqa: S101
-        return int((np.diff(self.history.offsets) > 0).sum())
+        return int((self.history.sizes > 0).sum())
 
     @lazy_property
     def n_known_users(self) -> int:
         """The number of users in ``train=`` or ``groups=``."""
         assert self.history is not None, "checked by the caller"  # noqa: S101
         in_group = False if self.group_of is None else np.asarray(self.group_of) >= 0
-        return int(((np.diff(self.history.offsets) > 0) | in_group).sum())
+        return int(((self.history.sizes > 0) | in_group).sum())
 
     @lazy_property
     def in_train(self) -> Flags:
@@ -352,11 +316,10 @@ class Background(ReadOnlyArrays):
         return Cache()
 
     def _find_digest(self, source: str, column: str) -> str:
-        if source == "train" and self.history is not None and self.history_counts is not None:
-            n_rows = int(self.history_counts.sum())
-            return self._digest_lists(self.history, n_rows, self.history_counts)
-        if source == "base" and self.base is not None and self.is_base_tied is not None:
-            return self._digest_lists(self.base, len(self.base.items), self.is_base_tied)
+        if source == "train" and self.history is not None:
+            return self._digest_lists(self.history, int(self.history.values.sum()))
+        if source == "base" and self.base is not None:
+            return self._digest_lists(self.base, len(self.base.codes))
         if source == "catalogue":
             inside = np.asarray(self.in_catalogue)
             return digest_columns(int(inside.sum()), self.items[inside])
@@ -382,21 +345,17 @@ class Background(ReadOnlyArrays):
             is_known |= known
         return digest_columns(int(is_known.sum()), *parts)
 
-    def _digest_lists(self, lists: UserItems, n_rows: int, by_row: NDArray[Any]) -> str:
+    def _digest_lists(self, lists: GroupedRows, n_rows: int) -> str:
         # other sources and the lists add items and users, which must not change the digest
-        sizes, is_used = np.diff(lists.offsets), np.zeros(len(self.items), dtype=bool)
-        is_used[lists.items] = True
-        items = np.cumsum(is_used, dtype=np.int32)[lists.items]
+        sizes, is_used = lists.sizes, np.zeros(len(self.items), dtype=bool)
+        is_used[lists.codes] = True
+        items = np.cumsum(is_used, dtype=np.int32)[lists.codes]
         ids = self.users[sizes > 0], self.items[is_used]
-        return digest_columns(n_rows, *ids, sizes[sizes > 0], items, by_row)
+        return digest_columns(n_rows, *ids, sizes[sizes > 0], items, lists.values)
 
     def get_feature(self, name: str) -> Feature:
         """Return a column of the features, or all columns together for ""."""
         return combine_features(self.features, name)
-
-
-def _read_train(data: Any) -> Interactions | None:
-    return None if data is None else read_interactions(data, "train=")
 
 
 def _read_base(data: Any) -> Rows:
@@ -410,23 +369,11 @@ def _read_base(data: Any) -> Rows:
     return rows
 
 
-def _list_ids(ids: Any) -> Ids:
-    """Return a column of ids as an array."""
-    return ids.ids[ids.codes] if isinstance(ids, EncodedIds) else np.asarray(ids)
-
-
 def _read_catalogue(data: Any) -> Ids:
     """Return ids: a column, those of a table by item, or the items of interactions."""
-    if are_ids(data):
-        ids = to_column(data, "catalogue")
-    elif is_table_by_item(data):
-        ids = read_indexed_table(data, "catalogue")[0]
-    else:
-        ids = read_interactions(data, "catalogue=", needed=("item",)).item.ids
-    if not len(ids):
-        msg = "catalogue is empty: give the ids of all items that can be recommended."
-        raise InvalidInputError(msg)
-    return ids
+    if is_table_by_item(data):
+        return read_indexed_table(data, "catalogue")[0]
+    return read_interactions(data, "catalogue=", needed=("item",)).item.ids
 
 
 def _read_groups(groups: Any) -> tuple[Ids, list[Any]]:
@@ -545,8 +492,7 @@ def _count_train(user: Positions, item: Positions, n_users: int, n_items: int) -
     return {
         "n_rows": np.bincount(item, minlength=n_items).astype(np.float64),
         "n_users_of": np.bincount(items, minlength=n_items).astype(np.float64),
-        "history": _group_items(users, items, n_users),
-        "history_counts": counts.astype(np.float64),
+        "history": _group_items(users, items, n_users, counts.astype(np.float64)),
     }
 
 
@@ -563,8 +509,8 @@ def _rank_base(
     order = np.lexsort((item, -estimated, user))
     user, item, estimated = user[order], item[order], estimated[order]
     is_tied = np.append(False, (user[1:] == user[:-1]) & (estimated[1:] == estimated[:-1]))
-    return {"base": _group_items(user, item, len(users)), "is_base_tied": is_tied}
+    return {"base": _group_items(user, item, len(users), is_tied)}
 
 
-def _group_items(user: Positions, item: Positions, n_users: int) -> UserItems:
-    return UserItems(compute_offsets(np.bincount(user, minlength=n_users)), item)
+def _group_items(user: Positions, item: Positions, n_users: int, values: Any) -> GroupedRows:
+    return GroupedRows(compute_offsets(np.bincount(user, minlength=n_users)), item, values)

@@ -67,13 +67,10 @@ class Propensity:
         user, item : int arrays, shape (n_pairs,)
             The positions of each pair's ids.
         """
-        history, place = self.train.history, self.train.find_users(users)[user]
-        assert history is not None, "made from training rows"  # noqa: S101
-        aligned, code = self.train.align(items)
-        assert aligned.history is not None, "as above"  # noqa: S101
-        owner = np.repeat(np.arange(len(history.offsets) - 1), np.diff(history.offsets))
+        place, (aligned, code) = self.train.find_users(users)[user], self.train.align(items)
+        assert aligned.history is not None, "made from training rows"  # noqa: S101
         n_items = len(aligned.items)
-        keys = owner * n_items + aligned.history.items
+        keys = aligned.history.owners * n_items + aligned.history.codes
         found: Flags = np.isin(place * n_items + code[item], keys)
         return found
 

@@ -2,106 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from itertools import chain, repeat
-from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 from weakref import WeakSet
 
 import numpy as np
-import pandas as pd
-from numpy.typing import NDArray
 
-from recsys_ndcg.arrays import Codes, Flags, Floats, Ids, Positions, compute_offsets, concat_ranges
+from recsys_ndcg.arrays import Codes, Flags, Floats, Ids, Positions, concat_ranges
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, quote, warn
-from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.parallel import limit_threads, map_in_threads
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
+from recsys_ndcg.ratings import Interactions
 
 _CELLS = 1 << 20
 _reported = WeakSet[Any]()  # data sets with a warning about their rating scale
 _FIX = "Test on ratings that are not in the trainset; KFold and train_test_split give such ratings."
 
 
-class Ratings:
-    """Ratings by user, or by item, as compressed sparse rows, in their order, with duplicates.
+def warn_outside_scale(values: Floats, scale: tuple[float, float], source: Any) -> None:
+    """Warn if ratings are outside the rating scale, once for each source.
 
     Parameters
     ----------
-    lists : mapping
-        From the place of a user (or item) to pairs of the other side's place and the rating.
-    n : int
-        The number of users (or items).
-
-    Attributes
-    ----------
-    offsets : int64 array, shape (n + 1,)
-        The start of each user's (or item's) ratings.
+    values : float64 array
+        The ratings.
+    scale : pair of float
+        The lowest and the highest possible rating.
+    source : object
+        The data set or the trainset that the ratings come from.
     """
-
-    def __init__(self, lists: Mapping[int, Sequence[tuple[int, float]]], n: int) -> None:
-        # get, because reading a missing key of a defaultdict would add it
-        rows = [lists.get(inner, ()) for inner in range(n)]
-        self.offsets = compute_offsets(np.fromiter(map(len, rows), dtype=np.int64, count=n))
-        self._pairs = list(chain.from_iterable(rows))
-
-    # lazy, because the ratings are scattered in memory; a list takes half as long as fromiter
-    @lazy_property
-    def codes(self) -> Codes:
-        """The item (or user) of every rating."""
-        return np.array(list(map(itemgetter(0), self._pairs)), dtype=np.int32)
-
-    @lazy_property
-    def values(self) -> Floats:
-        """The ratings."""
-        return np.array(list(map(itemgetter(1), self._pairs)), dtype=np.float64)
-
-    def to_matrix(self, n_others: int) -> csr_array:
-        """Return the number of ratings of each user (or item) for each item (or user)."""
-        from scipy.sparse import csr_array  # noqa: PLC0415 - every worker would import it
-
-        shape = (len(self.offsets) - 1, n_others)
-        return csr_array((np.ones(len(self.codes)), self.codes, self.offsets), shape=shape)
-
-    @property
-    def sizes(self) -> Positions:
-        """The number of ratings of each user (or item)."""
-        return np.diff(self.offsets)
-
-    @property
-    def rows(self) -> NDArray[np.intp]:
-        """The user (or item) of every rating."""
-        return np.repeat(np.arange(len(self.offsets) - 1, dtype=np.intp), self.sizes)
-
-    def warn_outside_scale(self, scale: tuple[float, float], source: Any) -> None:
-        """Warn if ratings are outside the rating scale, once for each source.
-
-        Parameters
-        ----------
-        scale : pair of float
-            The lowest and the highest possible rating.
-        source : object
-            The data set or the trainset that the ratings come from.
-        """
-        values, (low, high) = self.values, scale
-        outside = int(((values < low) | (values > high)).sum())
-        is_known = False
-        with suppress(TypeError):  # a user's own class that cannot be hashed
-            is_known = source in _reported
-            if outside:
-                _reported.add(source)
-        if outside and not is_known:
-            least, most = float(values.min()), float(values.max())
-            warn(
-                f"{outside} of {len(values)} ratings are outside the rating_scale ({low}, {high}); "
-                f"they run from {least:g} to {most:g}. predict() clips estimates to the scale, "
-                "so that different ones become equal: give Reader(rating_scale="
-                f"({least:g}, {most:g}))."
-            )
+    low, high = scale
+    outside = int(((values < low) | (values > high)).sum())
+    is_known = False
+    with suppress(TypeError):  # a user's own class that cannot be hashed
+        is_known = source in _reported
+        if outside:
+            _reported.add(source)
+    if outside and not is_known:
+        least, most = float(values.min()), float(values.max())
+        warn(
+            f"{outside} of {len(values)} ratings are outside the rating_scale ({low}, {high}); "
+            f"they run from {least:g} to {most:g}. predict() clips estimates to the scale, "
+            "so that different ones become equal: give Reader(rating_scale="
+            f"({least:g}, {most:g}))."
+        )
 
 
 class Leak(NamedTuple):
@@ -119,6 +64,14 @@ class Leak(NamedTuple):
     n_rows: int
     first: tuple[Any, Any] | None
 
+    @classmethod
+    def of(cls, train: Interactions, users: Sequence[Any], items: Sequence[Any]) -> Leak:
+        """Count the pairs of raw ids that are training ratings."""
+        seen = train.find_pairs(train.user.find(users), train.item.find(items)) >= 0
+        first = int(seen.argmax())
+        pair = (users[first], items[first]) if seen[first] else None
+        return cls(int(seen.sum()), len(seen), pair)
+
     def warn(self, fact: str, if_some: str, if_all: str) -> None:
         """Warn if there are such ratings.
 
@@ -134,71 +87,6 @@ class Leak(NamedTuple):
             share, meaning = f"All {self.n_rows}", if_all
         if self.n_seen:
             warn(f"{share} test ratings, the first {quote(self.first)}, {fact}: {meaning}. {_FIX}")
-
-
-class Training:
-    """The training data of a model, as arrays.
-
-    Parameters
-    ----------
-    trainset : object
-        A trainset of Surprise, or an object with the same attributes.
-
-    Attributes
-    ----------
-    ratings : Ratings
-        The ratings by user.
-    users, items : object arrays
-        The raw id of each place.
-    """
-
-    def __init__(self, trainset: Any) -> None:
-        self.ratings = Ratings(trainset.ur, trainset.n_users)
-        users = map(trainset.to_raw_uid, range(trainset.n_users))
-        items = map(trainset.to_raw_iid, range(trainset.n_items))
-        self.users: Ids = np.fromiter(users, dtype=object)
-        self.items: Ids = np.fromiter(items, dtype=object)
-
-    def find_users(self, ids: Iterable[Any]) -> Positions:
-        """Return the place of each user, -1 if unknown."""
-        return np.fromiter(map(self._user_places.get, ids, repeat(-1)), dtype=np.int64)
-
-    def find_items(self, ids: Iterable[Any]) -> Positions:
-        """Return the place of each item, -1 if unknown."""
-        return np.fromiter(map(self._item_places.get, ids, repeat(-1)), dtype=np.int64)
-
-    @lazy_property
-    def _user_places(self) -> dict[Any, int]:
-        return {one: place for place, one in enumerate(self.users.tolist())}
-
-    @lazy_property
-    def _item_places(self) -> dict[Any, int]:
-        return {one: place for place, one in enumerate(self.items.tolist())}
-
-    def find_leak(self, users: Sequence[Any], items: Sequence[Any]) -> Leak:
-        """Return how many pairs of ids are training ratings."""
-        seen = self._find_rated(self.find_users(users), self.find_items(items))
-        first = int(seen.argmax())
-        pair = (users[first], items[first]) if seen[first] else None
-        return Leak(int(seen.sum()), len(seen), pair)
-
-    def _find_rated(self, rows: Positions, codes: Positions) -> Flags:
-        """Return which users rated which items, by their places."""
-        pairs = self.ratings.rows * len(self.items) + self.ratings.codes
-        wanted = pd.Index(rows * len(self.items) + codes)  # faster than NumPy's isin
-        rated: Flags = (rows >= 0) & (codes >= 0) & wanted.isin(pairs)
-        return rated
-
-    def find_candidates(self, users: Sequence[Any], items: Sequence[Any]) -> Flags:
-        """Return which items the trainset has, and the user has not rated in it."""
-        codes = self.find_items(items)
-        return (codes >= 0) & ~self._find_rated(self.find_users(users), codes)
-
-    def count_candidates(self, users: Sequence[Any]) -> Positions:
-        """Return the number of items in the trainset that each user has not rated in it."""
-        pairs = np.unique(self.ratings.rows * len(self.items) + self.ratings.codes)
-        n_rated = np.bincount(pairs // len(self.items), minlength=len(self.users))
-        return len(self.items) - np.append(n_rated, 0)[self.find_users(users)]
 
 
 def check_cutoff(k: int | None, n_items: int) -> None:
@@ -249,8 +137,8 @@ class Candidates:
     ----------
     estimator : Estimator
         A model trained on these ratings.
-    training : Training
-        The training data, whose items are the catalogue.
+    training : Interactions
+        The training ratings, whose items are the catalogue.
     excludes_rated : bool
         Whether the items that the user rated in training are left out.
     scale : pair of float, optional
@@ -262,7 +150,7 @@ class Candidates:
     def __init__(
         self,
         estimator: Estimator,
-        training: Training,
+        training: Interactions,
         *,
         excludes_rated: bool = True,
         scale: tuple[float, float] | None = None,
@@ -279,7 +167,7 @@ class Candidates:
     @property
     def n_items(self) -> int:
         """The number of items in the catalogue."""
-        return len(self.training.items)
+        return len(self.training.item.ids)
 
     def map_blocks(
         self,
@@ -291,7 +179,7 @@ class Candidates:
 
         `users` are raw ids; `show` is called with the share of finished blocks.
         """
-        places = self.training.find_users(users.tolist())
+        places = self.training.user.find(users.tolist())
         step = max(_CELLS // max(self.n_items, 1), 1)
 
         def work_on(first: int) -> dict[str, Any]:
@@ -307,7 +195,7 @@ class Candidates:
         self, users: Ids, items: Ids, show: Callable[[float], None] | None = None
     ) -> Floats:
         """Return the estimates of raw users for raw items, known or unknown."""
-        places = self.training.find_items(items.tolist())
+        places = self.training.item.find(items.tolist())
         strangers = places < 0
         found = self.map_blocks(users, lambda block: {"all": block.table[:, places]}, show)
         table: Floats = found["all"]
@@ -338,10 +226,7 @@ class Candidates:
 
     def _find_rated(self, users: Positions) -> tuple[Positions, Codes | Positions]:
         """Return the rows and columns of the items that the users rated in training."""
-        ratings = self.training.ratings
-        known = np.flatnonzero((users >= 0) & self.excludes_rated)
-        start, sizes = ratings.offsets[users[known]], ratings.sizes[users[known]]
-        return np.repeat(known, sizes), ratings.codes[concat_ranges(start, sizes)]
+        return self.training.by_user.of_users(users if self.excludes_rated else users[:0])
 
 
 def select_top(

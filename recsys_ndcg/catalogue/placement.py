@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -11,12 +11,13 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import Flags, Floats, Ids, Positions, compute_offsets, concat_ids
-from recsys_ndcg.catalogue.candidates import Candidates, EstimateBlock, Training, select_top
+from recsys_ndcg.catalogue.candidates import Candidates, EstimateBlock, select_top
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, quote, warn
-from recsys_ndcg.input import EncodedIds, Rows, check_id_types, encode_ids, to_column, to_floats
+from recsys_ndcg.input import RATING_COLUMNS, EncodedIds, Rows, check_id_types, encode_ids
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.lists import CatalogueLists, GroupedLists, RankedLists, group_rows, join_tables
+from recsys_ndcg.ratings import Interactions, read_interactions
 
 if TYPE_CHECKING:
     from recsys_ndcg.scoring import Plan
@@ -27,25 +28,13 @@ _PLACES = ("estimated", "ahead", "tied", "within")
 _TABLES = ("the ratings of the trainset", "the ratings of the testset")
 
 
-def read_testset(testset: Iterable[Any]) -> Rows:
-    """Return a testset, rows ``(user, item, rating)``, as labels."""
-    if not isinstance(testset, Iterable):
-        msg = f"A testset is a list of (user, item, rating), not {quote(testset)}."
+def read_testset(testset: Any) -> Rows:
+    """Return a testset, or test ratings in any other form, as labels."""
+    found = read_interactions(testset, "testset", needed=RATING_COLUMNS[:3])
+    if found.rating is None:
+        msg = "testset: the rows have no ratings. Give a list of (user, item, rating)."
         raise InvalidInputError(msg)
-    rows = list(testset)
-    if not rows:
-        msg = "The testset is empty. Give a list of (user, item, rating)."
-        raise InvalidInputError(msg)
-    for place, row in enumerate(rows):
-        if not isinstance(row, tuple | list) or len(row) != 3:
-            msg = (
-                f"Row {place} (counted from 0) of the testset is {quote(row)}; each must be "
-                "(user, item, rating), as a split or trainset.build_testset() gives them."
-            )
-            raise InvalidInputError(msg)
-    user, item, true = zip(*rows, strict=True)
-    ids = {"user": to_column(list(user), "user"), "item": to_column(list(item), "item")}
-    return Rows({**ids, "true": to_floats(true, "rating")}, "labels")
+    return Rows({"user": found.user[:], "item": found.item[:], "true": found.rating}, "labels")
 
 
 def choose_convention(plan: Plan) -> Convention:
@@ -79,7 +68,9 @@ class ChosenLists(RankedLists):
         return True
 
 
-def build_chosen_lists(results: Rows, training: Training, labels: Rows, plan: Plan) -> ChosenLists:
+def build_chosen_lists(
+    results: Rows, training: Interactions, labels: Rows, plan: Plan
+) -> ChosenLists:
     """Return a model's own lists of the test users, from the same candidates as `Placement`.
 
     Items that a user rated in training, or that the trainset does not have, are left out, and the
@@ -89,8 +80,8 @@ def build_chosen_lists(results: Rows, training: Training, labels: Rows, plan: Pl
     ----------
     results : Rows
         The listed items of users, with an order.
-    training : Training
-        The training data, whose items are the catalogue.
+    training : Interactions
+        The training ratings, whose items are the catalogue.
     labels : Rows
         The testset.
     plan : Plan
@@ -107,17 +98,19 @@ def build_chosen_lists(results: Rows, training: Training, labels: Rows, plan: Pl
         Lists are shorter than the largest cutoff, or items of ranked lists are left out.
     """
     names, own = ("the ratings of the trainset", "the lists"), {}
-    for column, known in (("user", training.users), ("item", training.items)):
+    for column, known in (("user", training.user.ids), ("item", training.item.ids)):
         ids, codes = encode_ids(results.columns[column], column)
         check_id_types(known, ids, column, names)
         own[column] = ids[codes].tolist()
     is_tested = pd.Index(own["user"]).isin(encode_ids(labels.user, "user")[0])
-    is_candidate = training.find_candidates(own["user"], own["item"])
+    is_candidate = _are_candidates(training, own["user"], own["item"])
     kept = results.select(is_tested & is_candidate)
     lists = join_tables(labels, kept, plan.duplicates, ChosenLists, part=True)
     lists = plan.add_background(lists)
     n_left_out = int((is_tested & ~is_candidate).sum())
-    candidates = training.count_candidates(lists.users.tolist())
+    distinct = EncodedIds(training.user.ids, training.user.codes[~training.is_repeated])
+    n_rated = np.append(distinct.counts, 0)[training.user.find(lists.users.tolist())]
+    candidates = len(training.item.ids) - n_rated
     cutoff = max((metric.k for metric in plan.metrics if metric.k is not None), default=1)
     is_short = lists.n_items < np.minimum(cutoff, candidates)
     if n_left_out and (results.order_only or is_short.any()):
@@ -131,9 +124,15 @@ def build_chosen_lists(results: Rows, training: Training, labels: Rows, plan: Pl
             "items, and an item that is not listed cannot score. Return more items for each user."
         )
     items = np.asarray(lists.item_ids)[lists.unlisted["item"]].tolist()
-    reachable = training.find_candidates(lists.users[lists.user_of_label].tolist(), items)
+    reachable = _are_candidates(training, lists.users[lists.user_of_label].tolist(), items)
     unlisted = {**lists.unlisted, "reachable": reachable}
     return replace(lists, protocol="catalogue", candidates=candidates, unlisted=unlisted)
+
+
+def _are_candidates(training: Interactions, users: list[Any], items: list[Any]) -> Flags:
+    """Return which items the trainset has, and the user has not rated in it."""
+    codes = training.item.find(items)
+    return (codes >= 0) & (training.find_pairs(training.user.find(users), codes) < 0)
 
 
 class Placement:
@@ -175,12 +174,12 @@ class Placement:
         self._users, self._items = known.users, np.asarray(known.item_ids)
         self._repeats = known.repeats
         training = candidates.training
-        check_id_types(training.items, self._items, "item", _TABLES)
-        check_id_types(training.users, self._users, "user", _TABLES)
+        check_id_types(training.item.ids, self._items, "item", _TABLES)
+        check_id_types(training.user.ids, self._users, "user", _TABLES)
         known = known.select_labelled()
         self._user, self._offsets = known.user_of_row, known.offsets
         self._item, self._true = np.asarray(known.item_codes, dtype=np.int64), known.true
-        self._check_strangers(self._users[training.find_users(self._users.tolist()) < 0])
+        self._check_strangers(self._users[training.user.find(self._users.tolist()) < 0])
 
     def _compute_offsets(self, rows: Flags) -> Positions:
         """Return the start of each user among some of the rows."""
@@ -200,7 +199,7 @@ class Placement:
 
     def lists(self, show: Callable[[float], None] | None = None) -> CatalogueLists:
         """Return the lists of the test users; `show` is called with the share of finished users."""
-        places = self._candidates.training.find_items(self._items.tolist())[self._item]
+        places = self._candidates.training.item.find(self._items.tolist())[self._item]
         found = self._candidates.map_blocks(self._users, partial(self._place_block, places), show)
         unknown = places < 0
         if unknown.sum() > _MANY * len(unknown):
@@ -243,7 +242,7 @@ class Placement:
 
         `found` has these items, by inner item, under names that begin with ``top_``.
         """
-        catalogue = self._candidates.training.items
+        catalogue = self._candidates.training.item.ids
         top = {name: found.pop(f"top_{name}") for name in ("user", "item", *_PLACES)}
         ids, codes = encode_ids(concat_ids([self._items, catalogue]), "item")
         codes = codes.astype(np.int64)
@@ -310,7 +309,7 @@ class Placement:
             others = values.copy()
             others[row[column >= 0], column[column >= 0]] = -np.inf
             user, item, rank = select_top(others, shape[1], tie_order=self._item_order)
-            items[user, rank] = self._candidates.training.items[item]
+            items[user, rank] = self._candidates.training.item.ids[item]
             estimated[user, rank] = block.table[user, item]
         known = column >= 0
         first = (
@@ -353,7 +352,7 @@ class Placement:
             return np.arange(self._candidates.n_items)
         if not rule.startswith(("item", "text")):
             return None
-        items, codes = encode_ids(self._candidates.training.items, "item")
+        items, codes = encode_ids(self._candidates.training.item.ids, "item")
         is_text = rule.startswith("text")
         place = EncodedIds(items, codes).text_ranks if is_text else codes.astype(np.int64)
         return -place if rule.endswith("desc") else place

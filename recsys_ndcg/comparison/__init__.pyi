@@ -1,6 +1,7 @@
 from recsys_ndcg.comparison.comparison import Comparison as Comparison
 from recsys_ndcg.comparison.fold_scores import FoldRatings as FoldRatings
 from recsys_ndcg.comparison.fold_scores import FoldScores as FoldScores
+from recsys_ndcg.comparison.fold_scores import FoldTable as FoldTable
 from recsys_ndcg.comparison.meta_analysis import across as across
 from recsys_ndcg.comparison.model_scores import CHANCE as CHANCE
 from recsys_ndcg.comparison.model_scores import USERS_CHOICES as USERS_CHOICES

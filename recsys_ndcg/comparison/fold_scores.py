@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import Floats, Ids, Positions, divide
-from recsys_ndcg.catalogue import Training
 from recsys_ndcg.comparison.model_scores import CHANCE, ModelScores
 from recsys_ndcg.input import make_index
+from recsys_ndcg.ratings import Interactions
 from recsys_ndcg.rendering import Document, Section, ShownTable, format_number, pluralise
 from recsys_ndcg.report import bin_training_counts, build_signatures_section
 
@@ -30,39 +30,35 @@ _COLD_START = (
 
 
 class FoldRatings(NamedTuple):
-    """The ratings of one fold, and how many of them each tested user has in training.
+    """The numbers of ratings of one fold.
 
     Parameters
     ----------
-    train_ratings, test_ratings, users, unknown_users, items, unknown_items : int
-        The numbers of ratings, and of users and items that are tested; unknown ones have no
-        training rating.
-    tested_users : array
-        The ids of the tested users.
-    n_training : int array
-        The number of training ratings of each of them.
+    counts : mapping of str to int
+        Of ratings, and of users and items that are tested; unknown ones have no training rating.
+    n_training : pandas.Series
+        The number of training ratings of each tested user.
     """
 
-    train_ratings: int
-    test_ratings: int
-    users: int
-    unknown_users: int
-    items: int
-    unknown_items: int
-    tested_users: Ids
-    n_training: Positions
+    counts: Mapping[str, int]
+    n_training: pd.Series[int]
 
     @classmethod
     def of(cls, trainset: Any, testset: list[Any]) -> Self:
         """Count the ratings of a fold."""
-        training, n_test = Training(trainset), len(testset)
+        train = Interactions.from_trainset(trainset)
         users, items = ([*dict.fromkeys(map(itemgetter(side), testset))] for side in (0, 1))
-        places = training.find_users(users)
-        n_training = np.append(training.ratings.sizes, 0)[places]
-        n_unknown = int((training.find_items(items) < 0).sum())
-        sizes = (len(users), int((n_training == 0).sum()), len(items), n_unknown)
+        n_training = np.append(train.user.counts, 0)[train.user.find(users)]
+        counts = {
+            "train_ratings": len(train),
+            "test_ratings": len(testset),
+            "users": len(users),
+            "unknown_users": int((n_training == 0).sum()),
+            "items": len(items),
+            "unknown_items": int((train.item.find(items) < 0).sum()),
+        }
         ids = np.fromiter(users, dtype=object, count=len(users))
-        return cls(trainset.n_ratings, n_test, *sizes, ids, n_training)
+        return cls(counts, pd.Series(n_training, make_index(ids)))
 
 
 class FoldTable(NamedTuple):
@@ -71,6 +67,12 @@ class FoldTable(NamedTuple):
     users: Ids
     own: Floats
     chance: Floats
+
+    @classmethod
+    def of(cls, scores: ModelScores, metrics: Sequence[str]) -> Self:
+        """Keep the scores, and their chance levels, in some metrics."""
+        kept = scores.select_metrics(metrics)
+        return cls(kept.users, kept.per_user, kept.roles["chance"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,23 +102,6 @@ class FoldScores:
     items: Mapping[str, Sequence[pd.DataFrame]] = field(default_factory=dict)
     cuts: Sequence[float] = ()
 
-    @classmethod
-    def of(  # noqa: PLR0913, PLR0917 - a part of each fold
-        cls,
-        models: Mapping[str, Sequence[ModelScores]],
-        metrics: Sequence[str],
-        folds: Sequence[int],
-        ratings: Sequence[FoldRatings],
-        items: Mapping[str, Sequence[pd.DataFrame]],
-        cuts: Sequence[float] = (),
-    ) -> Self:
-        """Keep the scores, and their chance levels, in some metrics."""
-        tables = {}
-        for name, parts in models.items():
-            chosen = [one.select_metrics(metrics) for one in parts]
-            tables[name] = [FoldTable(o.users, o.per_user, o.roles["chance"]) for o in chosen]
-        return cls(metrics, tables, folds, ratings, items, cuts)
-
     def average_in_groups(
         self, users: Ids, metric: str, groups: Sequence[Positions], *, of: str = "own"
     ) -> Floats:
@@ -144,7 +129,7 @@ class FoldScores:
         for model, parts in enumerate(self.models.values()):
             for part, ratings, group in zip(parts, self.ratings, groups, strict=True):
                 ids, values = make_index(part.users), getattr(part, of)[:, column]
-                places = make_index(ratings.tested_users).get_indexer(ids)
+                places = ratings.n_training.index.get_indexer(ids)
                 kept = (places >= 0) & ~np.isnan(values)
                 cells = group[places[kept]], everyone.get_indexer(ids)[kept], model
                 total[cells] += values[kept]
@@ -155,7 +140,7 @@ class FoldScores:
     def group_by_fold(self) -> list[Positions]:
         """The fold of each user of each fold and seed, from 0."""
         each = zip(self.folds, self.ratings, strict=True)
-        return [np.full(len(one.tested_users), fold - 1) for fold, one in each]
+        return [np.full(len(one.n_training), fold - 1) for fold, one in each]
 
     @property
     def group_by_training(self) -> tuple[list[Positions], list[str]]:

@@ -31,10 +31,6 @@ if TYPE_CHECKING:
 
 _MAX_LINES = 6  # models with a sentence
 _DIFFERENT_CHANCE = 0.01  # between the first and the last cut: worth a remark
-_COUNTS = (
-    *("train_ratings", "test_ratings", "users", "unknown_users"),
-    *("items", "unknown_items"),
-)
 LEAD = (
     "At each cut the models are trained on the ratings before it, and tested on the ratings that "
     "follow. Unknown users and items have no rating before the cut. A slope is the change of the "
@@ -77,8 +73,8 @@ class Trends(Renderable):
         """The time of each cut, and the numbers of its ratings, users and items."""
         folds = self._folds
         of_fold = dict(zip(folds.folds, folds.ratings, strict=True))
-        rows = [[getattr(of_fold[fold], name) for name in _COUNTS] for fold in sorted(of_fold)]
-        table = pd.DataFrame(rows, pd.RangeIndex(1, len(rows) + 1, name="cut"), [*_COUNTS])
+        rows = [of_fold[fold].counts for fold in sorted(of_fold)]
+        table = pd.DataFrame(rows, pd.RangeIndex(1, len(rows) + 1, name="cut"))
         table.insert(0, "time", list(folds.cuts))
         return table
 

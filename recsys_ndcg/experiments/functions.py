@@ -14,12 +14,13 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import Floats, Ids, Positions
-from recsys_ndcg.catalogue import Candidates, Training
+from recsys_ndcg.catalogue import Candidates
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, format_count, quote, warn
 from recsys_ndcg.experiments.fingerprints import fingerprint
-from recsys_ndcg.input import Rows, read_rows
+from recsys_ndcg.input import Rows, read_rows, unwrap_ratings
 from recsys_ndcg.lazy import lazy_property
+from recsys_ndcg.ratings import Interactions
 
 _PAIR, _RATING = ["user", "item"], ["user", "item", "rating"]
 _FORM = (
@@ -150,11 +151,8 @@ class FunctionModel:
 
     def fit(self, trainset: Any) -> None:
         """Train: call the function, unless it takes the pairs as well."""
-        rows = (
-            (trainset.to_raw_uid(user), trainset.to_raw_iid(item), rating)
-            for user, item, rating in trainset.all_ratings()
-        )
-        self._train = self._columns.of_ratings(pd.DataFrame(rows, columns=_RATING))
+        rows = pd.DataFrame(unwrap_ratings(trainset), columns=_RATING)
+        self._train = self._columns.of_ratings(rows)
         if not self._takes_pairs:
             self._predict = _name_estimates(self._call(self._function, self._train, **self._seeds))
 
@@ -207,8 +205,8 @@ class FunctionModel:
 
     def candidates(self, trainset: Any, convention: Convention) -> Candidates:
         """Return its estimates of all items that a user has not rated."""
-        training = Training(trainset)
-        self._items = training.items
+        training = Interactions.from_trainset(trainset)
+        self._items = training.item.ids
         return Candidates(self, training, convention=convention)
 
     def estimate_all(self, users: Ids, places: Positions) -> tuple[Floats, None]:

@@ -23,6 +23,7 @@ from recsys_ndcg.comparison import (
     Comparison,
     FoldRatings,
     FoldScores,
+    FoldTable,
     ModelScores,
     compare,
     flatten_parameters,
@@ -440,9 +441,12 @@ class Outcome:
     ) -> FoldScores:
         """Return the users' scores in each fold and seed, and the times of cuts."""
         splitter, cells = self.ratings.splitter, sorted(self.fold_ratings)
-        return FoldScores.of(
-            {name: one.scores_of_folds for name, one in models.items()},
+        return FoldScores(
             metrics,
+            {
+                name: [FoldTable.of(scores, metrics) for scores in one.scores_of_folds]
+                for name, one in models.items()
+            },
             folds=[fold for _, fold in cells],
             ratings=[self.fold_ratings[cell] for cell in cells],
             items={name: one.parts_by_items for name, one in models.items()},

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from operator import itemgetter
 from typing import Any
@@ -14,14 +15,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.catalogue import Training
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.experiments.fingerprints import describe_value, fingerprint
 from recsys_ndcg.experiments.functions import RatingColumns
 from recsys_ndcg.files import convert_read_errors, to_arrow_column
 from recsys_ndcg.folds import get_ratings
 from recsys_ndcg.input import RATING_COLUMNS, Rows
-from recsys_ndcg.ratings import read_interactions
+from recsys_ndcg.ratings import Interactions, read_interactions
 
 _TIME = "timestamp"
 
@@ -39,25 +39,16 @@ class PlainTrainset:
         for user, item, rating, _ in rows:
             inner = users.setdefault(user, len(users))
             self.ur[inner].append((items.setdefault(item, len(items)), rating))
-        self._users, self._items = [*users], [*items]
+        self.to_raw_uid, self.to_raw_iid = [*users].__getitem__, [*items].__getitem__
         self.n_users, self.n_items, self.n_ratings = len(users), len(items), len(rows)
         self.rating_scale = rating_scale
 
-    def to_raw_uid(self, inner: int) -> Any:
-        """Return the id of a user."""
-        return self._users[inner]
-
-    def to_raw_iid(self, inner: int) -> Any:
-        """Return the id of an item."""
-        return self._items[inner]
-
     def all_ratings(self) -> Iterator[tuple[int, int, float]]:
-        """Yield inner user, inner item and rating, user by user."""
-        for user, ratings in self.ur.items():
-            for item, rating in ratings:
-                yield user, item, rating
+        """Return inner user, inner item and rating, user by user."""
+        return ((user, *pair) for user, ratings in self.ur.items() for pair in ratings)
 
 
+@dataclass(frozen=True, eq=False)
 class PlainDataset:
     """A dataset for splits, if no algorithm of Surprise is trained.
 
@@ -71,14 +62,9 @@ class PlainDataset:
         Further columns of the ratings, for functions.
     """
 
-    def __init__(
-        self,
-        raw_ratings: list[Any],
-        rating_scale: tuple[float, float],
-        other_columns: pd.DataFrame,
-    ) -> None:
-        self.raw_ratings, self.rating_scale = raw_ratings, rating_scale
-        self.other_columns = other_columns
+    raw_ratings: list[Any]
+    rating_scale: tuple[float, float]
+    other_columns: pd.DataFrame
 
     def construct_trainset(self, rows: Sequence[Any]) -> PlainTrainset:
         """Return rows to train on."""
@@ -210,9 +196,8 @@ def _get_all_ratings(data: Any) -> Sequence[Any]:
 
 def digest_split(trainset: Any, testset: list[Any]) -> str:
     """Return a digest of a trainset and a testset."""
-    training = Training(trainset)
-    ratings = training.ratings
-    train = [ratings.offsets, ratings.codes, ratings.values]  # noqa: PD011 - no table
-    ids = [training.users.tolist(), training.items.tolist(), [*trainset.rating_scale]]
+    train = Interactions.from_trainset(trainset)
+    rows = [train.by_user.offsets, train.by_user.codes, train.rating]
+    ids = [train.user.ids.tolist(), train.item.ids.tolist(), [*trainset.rating_scale]]
     tested = [list(map(itemgetter(side), testset)) for side in range(3)]
-    return fingerprint([train, ids, tested])[0]
+    return fingerprint([rows, ids, tested])[0]

@@ -15,13 +15,13 @@ import numpy as np
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.background import Background
-from recsys_ndcg.catalogue import Leak, Ratings, Training
+from recsys_ndcg.catalogue import Leak, warn_outside_scale
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, quote, warn
-from recsys_ndcg.folds.splits import UserKFold, get_ratings, read_times
-from recsys_ndcg.input import EncodedIds, Rows, to_column, to_floats
+from recsys_ndcg.folds.splits import UserKFold, get_ratings
+from recsys_ndcg.input import Rows, to_column, to_floats
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.lists import Facts, RankedLists, group_rows
-from recsys_ndcg.ratings import Interactions
+from recsys_ndcg.ratings import Interactions, read_interactions
 from recsys_ndcg.split_checks import SplitReport, check_parts
 
 if TYPE_CHECKING:
@@ -171,38 +171,33 @@ class CheckedSplits:
         InvalidInputError
             There are no splits, or one is not a non-empty trainset and a non-empty testset.
         """
-        splits = self._check_each(_iterate_splits(splitter or self.splitter, self.data))
+        splits = self._check_each(_iterate_splits(splitter or self.splitter, self.data), inspect)
         first = next(splits, None)
         if first is None:
             msg = "cv returns no splits of the data."
             raise InvalidInputError(msg)
-        trainset = first[0]
-        ratings = Ratings(trainset.ur, trainset.n_users)
-        ratings.warn_outside_scale(trainset.rating_scale, self.data)
-        inspect(ratings.values)
         return chain([first], splits)
 
-    def _check_each(self, splits: Iterable[Any]) -> Iterator[Split]:
+    def _check_each(
+        self, splits: Iterable[Any], inspect: Callable[[Floats], object]
+    ) -> Iterator[Split]:
         """Yield the splits after checks, and count the training ratings in their testsets."""
         for place, split in enumerate(splits, 1):
             trainset, testset = _check_split(place, split)
             users, items = (list(map(itemgetter(side), testset)) for side in (0, 1))
-            training = Training(trainset)
-            self.leaks.append(training.find_leak(users, items))
+            train = Interactions.from_trainset(trainset)
+            if place == 1:
+                warn_outside_scale(train.rated, trainset.rating_scale, self.data)
+                inspect(train.rated)
+            self.leaks.append(Leak.of(train, users, items))
             if self._with_reports:
-                self.reports.append(self._report_split(training, testset))
+                self.reports.append(self._report_split(train, testset))
             yield trainset, testset
 
-    def _report_split(self, training: Training, testset: list[Any]) -> SplitReport:
+    def _report_split(self, train: Interactions, testset: list[Any]) -> SplitReport:
         """Check a split as `check_split` does, but for what needs lists or takes long."""
-        ratings = training.ratings
-        codes = ((training.users, ratings.rows), (training.items, ratings.codes))
-        user, item = (EncodedIds(known, each.astype(np.int32)) for known, each in codes)
-        users, items = (to_column(list(map(itemgetter(side), testset)), "id") for side in (0, 1))
-        tested = to_floats([row[2] for row in testset], "rating")
-        train = Interactions(user, item, ratings.values)
         try:
-            test = Interactions.of(users, items, tested)
+            test = read_interactions(testset, "testset")
         except InvalidInputError as error:  # Surprise can train on it nevertheless
             return SplitReport((), {"all checks": f"ids that can be compared ({error})"})
         train, test = (replace(one, time=self._find_times(one)) for one in (train, test))
@@ -218,10 +213,8 @@ class CheckedSplits:
     def _timed(self) -> Interactions | None:
         """All ratings, if each has a time."""
         with suppress(InvalidInputError):  # folds in files, or no times
-            rows = get_ratings(self.data)
-            times = np.asarray(read_times(rows), dtype=np.float64)
-            users, items = (to_column([row[side] for row in rows], "id") for side in (0, 1))
-            return Interactions.of(users, items, time=times)
+            is_timed = all(row[3] is not None for row in get_ratings(self.data))
+            return read_interactions(self.data, "ratings") if is_timed else None
         return None
 
     def warn_of_leaks(self) -> None:

@@ -18,7 +18,6 @@ from joblib import Parallel, delayed
 
 from recsys_ndcg.catalogue import (
     Placement,
-    Training,
     build_chosen_lists,
     check_cutoff,
     choose_convention,
@@ -31,6 +30,7 @@ from recsys_ndcg.folds.measures import ACCURACY, FoldPlan
 from recsys_ndcg.input import make_index, to_column, to_floats
 from recsys_ndcg.lists import CatalogueLists, Grades, GroupedLists, RankedLists, hash_ids
 from recsys_ndcg.progress import iterate_with_progress
+from recsys_ndcg.ratings import Interactions
 from recsys_ndcg.report import split_by_items
 from recsys_ndcg.scoring import Audit, Plan, Totals
 
@@ -351,7 +351,9 @@ def _rank_catalogue(
     """Return the test users' lists of the items that they did not rate in training."""
     labels = read_testset(testset)
     if model.returns_lists:
-        return build_chosen_lists(model.read_lists(), Training(trainset), labels, plan)
+        return build_chosen_lists(
+            model.read_lists(), Interactions.from_trainset(trainset), labels, plan
+        )
     candidates = model.candidates(trainset, choose_convention(plan))
     return plan.add_background(Placement(candidates, labels, plan, shown=False).lists(show))
 

@@ -14,7 +14,8 @@ import pandas as pd
 
 from recsys_ndcg.arrays import Flags, Floats, Positions
 from recsys_ndcg.errors import check_choice, check_flag, is_number, quote
-from recsys_ndcg.folds.splits import RatingUsers, Splitter, get_ratings, parse_time, read_times
+from recsys_ndcg.folds.splits import Splitter, get_ratings, parse_time, read_times
+from recsys_ndcg.input import EncodedIds
 from recsys_ndcg.rendering import format_times
 
 _Times = Floats | Positions
@@ -153,7 +154,7 @@ class RollingTime(Splitter):
             )
         return cuts
 
-    def _choose(self, ratings: Sequence[Any], users: RatingUsers) -> Iterator[tuple[Flags, Flags]]:
+    def _choose(self, ratings: Sequence[Any], users: EncodedIds) -> Iterator[tuple[Flags, Flags]]:
         times = read_times(ratings)
         cuts = self._find_cuts(times).tolist()
         # check all before the first one is trained
@@ -171,7 +172,7 @@ class RollingTime(Splitter):
         yield from (self._select(place, cuts, times, users) for place in range(len(cuts)))
 
     def _select(
-        self, place: int, cuts: Sequence[Any], times: _Times, users: RatingUsers
+        self, place: int, cuts: Sequence[Any], times: _Times, users: EncodedIds
     ) -> tuple[Flags, Flags]:
         """Return which rows are trained on, and which are tested, at one cut."""
         start, next_cut = cuts[place], [*cuts, inf][place + 1]
@@ -180,7 +181,7 @@ class RollingTime(Splitter):
         if self.history is not None:
             train &= times >= start - _to_number(self.history)
         if self.known_users:
-            test &= (np.bincount(users.codes[train], minlength=users.size) > 0)[users.codes]
+            test &= np.isin(users.codes, users.codes[train])
         return train, test
 
 

@@ -13,9 +13,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from recsys_ndcg.arrays import Codes, Flags, Floats, Positions
+from recsys_ndcg.arrays import Flags, Floats, Positions
 from recsys_ndcg.errors import InvalidInputError, check_flag, check_integer, is_number, quote
-from recsys_ndcg.input import encode_ids, raise_for_rows, to_column
+from recsys_ndcg.input import EncodedIds, encode_ids, raise_for_rows, to_column
 from recsys_ndcg.lists import group_columns
 
 _MISSING = ("", "nan", "NaT", "<NA>")
@@ -41,7 +41,8 @@ class Splitter:
             The ratings cannot be split in this way.
         """
         ratings = get_ratings(data)
-        for train, test in self._choose(ratings, RatingUsers(ratings)):
+        ids = encode_ids(to_column(list(map(itemgetter(0), ratings)), "user"), "user")
+        for train, test in self._choose(ratings, EncodedIds(*ids)):
             yield (
                 data.construct_trainset(list(compress(ratings, train.tolist()))),
                 data.construct_testset(list(compress(ratings, test.tolist()))),
@@ -51,7 +52,7 @@ class Splitter:
         """Return the number of splits."""
         return self.n_splits
 
-    def _choose(self, ratings: Sequence[Any], users: RatingUsers) -> Iterator[tuple[Flags, Flags]]:
+    def _choose(self, ratings: Sequence[Any], users: EncodedIds) -> Iterator[tuple[Flags, Flags]]:
         """Yield which rows are trained on, and which are tested."""
         raise NotImplementedError
 
@@ -110,10 +111,11 @@ class UserKFold(Splitter):
         self.n_splits = n_splits
         self.random_state = random_state
 
-    def _choose(self, ratings: Sequence[Any], users: RatingUsers) -> Iterator[tuple[Flags, Flags]]:
+    def _choose(self, ratings: Sequence[Any], users: EncodedIds) -> Iterator[tuple[Flags, Flags]]:
         random = _get_generator(self.random_state)
-        rows, _ = users.sort_rows(random.permutation(len(ratings)), random.permutation(users.size))
-        tested = rows[users.n_ratings[users.codes[rows]] > 1]
+        order, places = random.permutation(len(ratings)), random.permutation(len(users.ids))
+        rows, _ = _sort_rows(users, order, places)
+        tested = rows[users.counts[users.codes[rows]] > 1]
         if len(tested) < self.n_splits:
             self._raise(
                 f"only {len(tested)} ratings are of users with at least 2, too few for "
@@ -136,16 +138,16 @@ class _LeaveOut(Splitter):
         self.n_splits = n_splits
         self.min_train = min_train
 
-    def _test_last(self, users: RatingUsers, order: Positions) -> tuple[Flags, Flags]:
+    def _test_last(self, users: EncodedIds, order: Positions) -> tuple[Flags, Flags]:
         """Test each user's last `n` rows in an order of all rows."""
-        rows, left = users.sort_rows(order)
-        tested = users.n_ratings >= self.n + self.min_train
+        rows, left = _sort_rows(users, order)
+        tested = users.counts >= self.n + self.min_train
         test = np.zeros(len(rows), dtype=bool)
         test[rows] = (left <= self.n) & tested[users.codes[rows]]
         if not test.any():
             self._raise(
                 f"no user has the {self.n + self.min_train} ratings that n={self.n} and "
-                f"min_train={self.min_train} need; the maximum is {users.n_ratings.max()}. Lower n."
+                f"min_train={self.min_train} need; the maximum is {users.counts.max()}. Lower n."
             )
         if test.all():
             self._raise(
@@ -194,7 +196,7 @@ class LeaveNOut(_LeaveOut):
         self._check_seed(random_state)
         self.random_state = random_state
 
-    def _choose(self, ratings: Sequence[Any], users: RatingUsers) -> Iterator[tuple[Flags, Flags]]:
+    def _choose(self, ratings: Sequence[Any], users: EncodedIds) -> Iterator[tuple[Flags, Flags]]:
         random = _get_generator(self.random_state)
         for _ in range(self.n_splits):
             yield self._test_last(users, random.permutation(len(ratings)))
@@ -232,7 +234,7 @@ class LeaveLastOut(_LeaveOut):
     def __init__(self, n: int = 1, min_train: int = 1) -> None:
         super().__init__(n, 1, min_train)
 
-    def _choose(self, ratings: Sequence[Any], users: RatingUsers) -> Iterator[tuple[Flags, Flags]]:
+    def _choose(self, ratings: Sequence[Any], users: EncodedIds) -> Iterator[tuple[Flags, Flags]]:
         yield self._test_last(users, np.argsort(read_times(ratings), kind="stable"))
 
 
@@ -299,7 +301,7 @@ class TimeSplit(Splitter):
         self.known_users = known_users
         self.n_left_out: int | None = None
 
-    def _choose(self, ratings: Sequence[Any], users: RatingUsers) -> Iterator[tuple[Flags, Flags]]:
+    def _choose(self, ratings: Sequence[Any], users: EncodedIds) -> Iterator[tuple[Flags, Flags]]:
         times = read_times(ratings)
         cut = self._find_cut(times)
         test = times >= cut
@@ -312,8 +314,7 @@ class TimeSplit(Splitter):
             )
         train = ~test
         if self.known_users:
-            known = np.bincount(users.codes[train], minlength=users.size) > 0
-            test &= known[users.codes]
+            test &= np.isin(users.codes, users.codes[train])
         self.n_left_out = int(len(test) - train.sum() - test.sum())
         if not test.any():
             self._raise(
@@ -340,31 +341,23 @@ def _get_generator(seed: Any) -> Any:
     return np.random.mtrand._rand if seed is None else seed  # noqa: SLF001
 
 
-class RatingUsers:
-    """The users of ratings, as codes."""
+def _sort_rows(
+    users: EncodedIds, order: Positions, places: Positions | None = None
+) -> tuple[Positions, Positions]:
+    """Return the rows user by user, and for each one the number of the user's remaining rows.
 
-    def __init__(self, ratings: Sequence[Any]) -> None:
-        users, codes = encode_ids(to_column(list(map(itemgetter(0), ratings)), "user"), "user")
-        self.size = len(users)
-        self.codes: Codes = codes
-        self.n_ratings = np.bincount(codes, minlength=self.size)
-
-    def sort_rows(
-        self, order: Positions, places: Positions | None = None
-    ) -> tuple[Positions, Positions]:
-        """Return the rows user by user, and for each one the number of the user's remaining rows.
-
-        Parameters
-        ----------
-        order : array
-            The order of each user's rows.
-        places : array, optional
-            The place of each user.
-        """
-        codes = (self.codes if places is None else places[self.codes].astype(np.int32))[order]
-        [rows], offsets = group_columns(codes, [order], self.size)
-        ends = offsets[1:]
-        return rows, np.repeat(ends, np.diff(ends, prepend=0)) - np.arange(len(rows))
+    Parameters
+    ----------
+    users : EncodedIds
+        The user of each row.
+    order : array
+        The order of each user's rows.
+    places : array, optional
+        The place of each user.
+    """
+    codes = (users.codes if places is None else places[users.codes].astype(np.int32))[order]
+    [rows], offsets = group_columns(codes, [order], len(users.ids))
+    return rows, np.repeat(offsets[1:], np.diff(offsets)) - np.arange(len(rows))
 
 
 def parse_time(at: Any, name: str = "at") -> float:

@@ -8,6 +8,7 @@ from recsys_ndcg.input.dispatch import open_ratings as open_ratings
 from recsys_ndcg.input.dispatch import read_file as read_file
 from recsys_ndcg.input.dispatch import read_pair as read_pair
 from recsys_ndcg.input.dispatch import read_rows as read_rows
+from recsys_ndcg.input.dispatch import unwrap_ratings as unwrap_ratings
 from recsys_ndcg.input.explode import match_lists as match_lists
 from recsys_ndcg.input.file_kinds import FileKind as FileKind
 from recsys_ndcg.input.frames import RATING_COLUMNS as RATING_COLUMNS

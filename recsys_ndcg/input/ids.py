@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
+from itertools import repeat
 from numbers import Real
 from operator import lt
 from typing import Any, NoReturn
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Codes, Flags, Ids, Positions, concat_ids
 from recsys_ndcg.errors import InvalidInputError, is_encodable, quote, warn
+from recsys_ndcg.lazy import lazy_property
 
 _ARROW_TEXT = {"string", "large_string", "string_view"}
 _POLARS_TEXT = {"String", "Categorical", "Enum"}
@@ -299,6 +301,19 @@ class EncodedIds:
     def values(self) -> Ids:
         """The id of every row."""
         return self.ids[self.codes]
+
+    @lazy_property
+    def _places(self) -> dict[Any, int]:
+        return {one: place for place, one in enumerate(self.ids.tolist())}
+
+    def find(self, ids: Iterable[Any]) -> Positions:
+        """Return the position of each id among the distinct ids, -1 if it is unknown."""
+        return np.fromiter(map(self._places.get, ids, repeat(-1)), dtype=np.int64)
+
+    @lazy_property
+    def counts(self) -> Positions:
+        """The number of rows of each distinct id."""
+        return np.bincount(self.codes, minlength=len(self.ids))
 
     @property
     def text_ranks(self) -> Positions:

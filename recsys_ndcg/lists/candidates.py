@@ -11,12 +11,13 @@ import numpy as np
 import pandas as pd  # noqa: TC002 - loaded with all that reads tables
 
 from recsys_ndcg.arrays import Flags, Positions, compute_offsets, sort_distinct
-from recsys_ndcg.background import Background, UserItems
+from recsys_ndcg.background import Background
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.input import check_id_types, encode_ids, to_column
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 from recsys_ndcg.lists.preparation import format_rows
+from recsys_ndcg.ratings import GroupedRows
 
 Lists = TypeVar("Lists", bound=GroupedLists)
 Sizes: TypeAlias = "int | Mapping[Any, int] | pd.Series[Any]"
@@ -79,7 +80,7 @@ class CandidateLists(GroupedLists):
 
     @classmethod
     def from_lists(
-        cls, lists: GroupedLists, marked: Iterable[UserItems | None] = ()
+        cls, lists: GroupedLists, marked: Iterable[GroupedRows | None] = ()
     ) -> GroupedLists:
         """Return the candidates of lists, or the lists if these are unknown.
 
@@ -87,7 +88,7 @@ class CandidateLists(GroupedLists):
         ----------
         lists : GroupedLists
             The lists.
-        marked : iterable of UserItems
+        marked : iterable of GroupedRows
             Items of each user that get a row too, such as training items.
         """
         if lists.background is not None and lists.placement_choices is not None:
@@ -151,7 +152,7 @@ def _add_marked(
     lists: GroupedLists,
     user: Positions,
     columns: dict[str, Any],
-    marked: Iterable[UserItems | None],
+    marked: Iterable[GroupedRows | None],
 ) -> tuple[Positions, dict[str, Any]]:
     """Return the users, and the columns, of labelled candidates and of some further ones."""
     known = lists.background
@@ -194,8 +195,7 @@ def add_background(
     if background is None or background is lists.background:
         return lists
     if with_train_users and background.history is not None:
-        has_rows = np.diff(background.history.offsets) > 0
-        lists = lists.add_users(background.users[has_rows])
+        lists = lists.add_users(background.users[background.history.sizes > 0])
     users = background.find_users(lists.users)
     if lists.item_ids is None:
         if background.weights is not None:

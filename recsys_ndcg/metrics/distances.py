@@ -506,11 +506,10 @@ def _find_cooccurrence(known: Background, *, by_row: bool) -> ProductDistances:
     """Return 1 minus the cosine of the training users of two items."""
     history = known.history
     assert history is not None, "checked by the plan"  # noqa: S101
-    user = np.repeat(np.arange(len(history.offsets) - 1), np.diff(history.offsets))
-    count = np.asarray(known.n_rows if by_row else known.n_users_of)[history.items]
-    rows = np.asarray(known.history_counts) if by_row else np.ones(len(user))
-    shape = len(known.items), len(history.offsets) - 1
-    return ProductDistances(_make_sparse(rows / np.sqrt(count), history.items, user, shape))
+    count = np.asarray(known.n_rows if by_row else known.n_users_of)[history.codes]
+    rows = (history.values if by_row else 1.0) / np.sqrt(count)
+    shape = len(known.items), len(history.sizes)
+    return ProductDistances(_make_sparse(rows, history.codes, history.owners, shape))
 
 
 def _to_unit_length(vectors: Floats) -> Floats:

@@ -115,8 +115,7 @@ class BiasDisparity(ByColumn):
     def describe_background(self, known: Background) -> Columns:
         """Return how many users of the group had each item in training."""
         assert known.history is not None, "checked by the plan"  # noqa: S101
-        belongs = np.repeat(self._find_members(known), np.diff(known.history.offsets))
-        items = known.history.items[belongs]
+        items = known.history.codes[self._find_members(known)[known.history.owners]]
         return {"owners": np.bincount(items, minlength=len(known.items)).astype(np.float64)}
 
     def _find_members(self, known: Background) -> Flags:

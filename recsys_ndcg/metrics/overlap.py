@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from recsys_ndcg.arrays import Flags, Floats
-from recsys_ndcg.background import UserItems
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.metrics.metric import get_background
@@ -18,6 +17,7 @@ from recsys_ndcg.metrics.over_lists import (
 )
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import ItemTotals, Ranking
+from recsys_ndcg.ratings import GroupedRows
 
 _ROUNDING = 1e-12
 
@@ -121,9 +121,9 @@ class Unexpected(Overlap):
 
 def find_base_shares(lists: GroupedLists, k: int | None) -> Floats:
     """Return the probability that each row's item is among the first k of the base model's list."""
-    base, is_tied = _get_base(lists), get_background(lists).is_base_tied
+    base = _get_base(lists)
     user, rows = base.find_rows(np.asarray(lists.background_users))
-    item, begins = base.items[rows], ~np.asarray(is_tied)[rows]
+    item, begins = base.codes[rows], ~base.values[rows]
     ahead = (np.arange(len(user)) - np.searchsorted(user, user))[begins]
     group = np.cumsum(begins) - 1
     n_left = np.inf if k is None else k - ahead
@@ -142,7 +142,7 @@ def _has_base(lists: GroupedLists) -> Flags:
     return np.asarray(_get_base(lists).count(np.asarray(lists.background_users)) > 0)
 
 
-def _get_base(lists: GroupedLists) -> UserItems:
+def _get_base(lists: GroupedLists) -> GroupedRows:
     base = get_background(lists).base
     assert base is not None, "checked by the plan"  # noqa: S101
     return base

@@ -4,16 +4,94 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from itertools import chain
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import Flags, Floats, Positions, concat_ids, sort_by_key
+from recsys_ndcg.arrays import (
+    Flags,
+    Floats,
+    Positions,
+    ReadOnlyArrays,
+    compute_offsets,
+    concat_ids,
+    concat_ranges,
+    sort_by_key,
+)
 from recsys_ndcg.errors import quote
 from recsys_ndcg.input import EncodedIds, encode_ids, format_id, make_index, raise_for_rows, to_ids
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.parallel import map_in_threads
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+
+@dataclass(frozen=True, eq=False)
+class GroupedRows(ReadOnlyArrays):
+    """Rows by user, or by item, as compressed sparse rows.
+
+    Parameters
+    ----------
+    offsets : int64 array, shape (n + 1,)
+        The start of each user's (or item's) rows, and the end of the last.
+    codes : int array
+        The item (or user) of every row.
+    values : array, optional
+        A value of every row, such as its rating.
+    """
+
+    offsets: Positions
+    codes: Any
+    values: Any = None
+
+    @classmethod
+    def from_lists(cls, lists: Mapping[int, Sequence[tuple[int, float]]], n: int) -> GroupedRows:
+        """Read a trainset's lists of the first n users (or items): pairs of a code and a rating."""
+        # get, because reading a missing key of a defaultdict would add it
+        rows = [lists.get(inner, ()) for inner in range(n)]
+        sizes, pairs = np.fromiter(map(len, rows), np.int64, n), list(chain.from_iterable(rows))
+        # a list takes half as long as fromiter
+        codes, values = (list(map(itemgetter(part), pairs)) for part in (0, 1))
+        return cls(compute_offsets(sizes), np.array(codes, np.int32), np.array(values, np.float64))
+
+    @property
+    def sizes(self) -> Positions:
+        """The number of rows of each user."""
+        return np.diff(self.offsets)
+
+    @property
+    def owners(self) -> Positions:
+        """The user of every row."""
+        return np.repeat(np.arange(len(self.offsets) - 1), self.sizes)
+
+    def count(self, users: Positions) -> Positions:
+        """Return the number of rows of some users; -1 has none."""
+        return np.append(self.sizes, 0)[users]
+
+    def find_rows(self, users: Positions) -> tuple[Positions, Positions]:
+        """Return, for each row of some users, its user's place in `users`, and its position.
+
+        A user at position -1 has no rows.
+        """
+        known = np.flatnonzero(users >= 0)
+        sizes = self.sizes[users[known]]
+        return np.repeat(known, sizes), concat_ranges(self.offsets[users[known]], sizes)
+
+    def of_users(self, users: Positions) -> tuple[Positions, Any]:
+        """Return the same, with the code of each row instead of its position."""
+        places, rows = self.find_rows(users)
+        return places, self.codes[rows]
+
+    def to_matrix(self, n_others: int) -> csr_array:
+        """Return the number of rows of each user (or item) for each item (or user)."""
+        from scipy.sparse import csr_array  # noqa: PLC0415 - every worker would import it
+
+        shape = (len(self.offsets) - 1, n_others)
+        return csr_array((np.ones(len(self.codes)), self.codes, self.offsets), shape=shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,9 +135,29 @@ class Interactions:
         users, items = (EncodedIds(*one) for one in encoded)
         return cls(users, items, rating, time)
 
+    @classmethod
+    def from_trainset(cls, trainset: Any) -> Interactions:
+        """Read a trainset of Surprise, or an object with its attributes; codes are inner ids."""
+        rows = GroupedRows.from_lists(trainset.ur, trainset.n_users)
+        users, items = (
+            EncodedIds(np.fromiter(map(to_raw, range(n)), dtype=object), codes.astype(np.int32))
+            for to_raw, n, codes in (
+                (trainset.to_raw_uid, trainset.n_users, rows.owners),
+                (trainset.to_raw_iid, trainset.n_items, rows.codes),
+            )
+        )
+        return cls(users, items, rows.values)
+
     def __len__(self) -> int:
         """Return the number of rows."""
         return len(self.user)
+
+    @lazy_property
+    def by_user(self) -> GroupedRows:
+        """The items and ratings of each user, in the order of the rows."""
+        order = np.argsort(self.user.codes, kind="stable")
+        values = None if self.rating is None else self.rating[order]
+        return GroupedRows(compute_offsets(self.user.counts), self.item.codes[order], values)
 
     def to_frame(self) -> pd.DataFrame:
         """Return the columns user, item and, if they are known, rating and timestamp."""
@@ -73,6 +171,14 @@ class Interactions:
     def rated(self) -> Floats:
         """The ratings, without missing ones."""
         return np.zeros(0) if self.rating is None else self.rating[~np.isnan(self.rating)]
+
+    @property
+    def period(self) -> tuple[float, float]:
+        """The first and the last time, NaN if there is none."""
+        ends = (np.nan, np.nan)
+        if self.time is not None and not np.isnan(self.time).all():
+            ends = float(np.nanmin(self.time)), float(np.nanmax(self.time))
+        return ends
 
     def name_rows(self, rows: Flags) -> tuple[str, ...]:
         """Return the user and item of the first three of some rows."""
@@ -107,14 +213,18 @@ class Interactions:
 
     def find_rows(self, other: Interactions) -> Positions:
         """Return the first row here with the pair of each row of another part, -1 if none has."""
+        user, item = (
+            self.user.find(other.user.ids.tolist()),
+            self.item.find(other.item.ids.tolist()),
+        )
+        return self.find_pairs(user[other.user.codes], item[other.item.codes])
+
+    def find_pairs(self, user: Positions, item: Positions) -> Positions:
+        """Return the first row with each pair of codes, -1 if none has; -1 is an unknown id."""
         order, keys = self._sorted_keys
-        places = [
-            pd.Index(ours.ids).get_indexer(pd.Index(theirs.ids))[theirs.codes]
-            for ours, theirs in ((self.user, other.user), (self.item, other.item))
-        ]
-        wanted = places[0].astype(np.int64) * len(self.item.ids) + places[1]
+        wanted = user * len(self.item.ids) + item
         place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        is_found = (keys[place] == wanted) & (places[0] >= 0) & (places[1] >= 0)
+        is_found = (keys[place] == wanted) & (user >= 0) & (item >= 0)
         return np.where(is_found, order[place], -1)
 
     def contains(self, other: Interactions) -> Flags:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd  # noqa: TC002 - loaded with all that reads tables
 
-from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.files import are_existing_files, are_several_files, find_files, is_file_source
 from recsys_ndcg.input import (
     RATING_COLUMNS,
@@ -20,6 +20,7 @@ from recsys_ndcg.input import (
     read_matrix,
     read_rows,
     split_format,
+    to_column,
     to_floats,
     to_ids,
     to_times,
@@ -41,10 +42,11 @@ def read_interactions(
 
     Parameters
     ----------
-    data : table, path, rows, mapping, matrix, or trainset, testset or dataset of Surprise
+    data : table, path, rows, mapping, matrix, ids, or trainset, testset or dataset of Surprise
         A table may be of any library, also lazy, with other names of columns, or with a row per
         user whose cells are lists. A file may be of any kind, with or without a heading. Rows are
-        tuples of two to four fields. A mapping is {user: [items]} or {user: {item: rating}}.
+        tuples of two to four fields. A mapping is {user: [items]} or {user: {item: rating}}. Ids
+        are enough if only one column is needed.
     name : str
         What the rows are, in messages, such as ``"train="``.
     columns : mapping, optional
@@ -77,13 +79,13 @@ def read_interactions(
     return found
 
 
-def are_ids(data: Any) -> bool:
+def _are_ids(data: Any) -> bool:
     """Return whether data are a column, or another collection, of ids.
 
     Examples
     --------
-    >>> are_ids(["a", "b"]), are_ids({1, 2}), are_ids([("ann", "a")]), are_ids({"ann": ["a"]})
-    (True, True, False, False)
+    >>> _are_ids(["a", "b"]), _are_ids({1, 2}), _are_ids([("ann", "a")])
+    (True, True, False)
     """
     is_file = is_file_source(split_format(data)[0])
     if isinstance(data, Mapping | str) or hasattr(type(data), "columns") or is_file:
@@ -127,6 +129,9 @@ def _read(
     *,
     with_others: bool = False,
 ) -> Interactions:
+    if len(needed) == 1 and _are_ids(data):  # nothing else counts
+        data = {needed[0]: to_column(data, needed[0])}
+        return _read_table(Table(data), None, needed)
     if are_several_files(data):
         return concat_interactions([_read(one, columns, needed) for one in find_files(data)])
     matrix = read_matrix(data, "train")
@@ -153,12 +158,13 @@ def _are_tuples(rows: Any) -> bool:
 
 def _read_tuples(rows: list[Any]) -> Interactions:
     """Read rows of two to four fields, all alike."""
-    sizes = {
+    sizes = [
         len(row) if hasattr(row, "__len__") and not isinstance(row, str) else 0 for row in rows
-    }
-    if len(sizes) > 1 or not sizes <= {2, 3, 4}:
-        msg = f"all rows must be {_ROWS}."
-        raise InvalidInputError(msg)
+    ]
+    for place, (row, size) in enumerate(zip(rows, sizes, strict=True)):
+        if size != sizes[0] or size not in {2, 3, 4}:
+            msg = f"row {place} (counted from 0) is {quote(row)}; all rows must be {_ROWS}."
+            raise InvalidInputError(msg)
     fields = dict(zip(RATING_COLUMNS, map(list, zip(*rows, strict=True)), strict=False))
     if set(fields.get("timestamp", [None])) == {None}:  # as in Surprise's datasets
         fields.pop("timestamp", None)

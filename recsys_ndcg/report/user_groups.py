@@ -30,7 +30,7 @@ from recsys_ndcg.input import (
     split_format,
     to_column,
 )
-from recsys_ndcg.ratings import are_ids, read_interactions
+from recsys_ndcg.ratings import read_interactions
 
 if TYPE_CHECKING:
     from recsys_ndcg.scoring import Scores
@@ -260,33 +260,21 @@ def _count_training_rows(
             f"{_TRAIN_FORMS}, one per rating."
         )
         raise InvalidInputError(msg)
-    train = list(train) if isinstance(train, Iterator) else train
-    row_users = _read_training_users(train, users, columns)
-    if not len(row_users):
-        msg = "train: there are no rows. Check the filter or the file that they came from."
-        raise InvalidInputError(msg)
-    ids, codes = encode_ids(row_users, "user")
-    n_rows = dict(zip(ids.tolist(), np.bincount(codes, minlength=len(ids)).tolist(), strict=True))
-    if not are_existing_files(split_format(train)[0]):  # text of a file may be of any type
-        check_id_types(users, ids, "user", ("the users evaluated", "the users of train"))
-    return np.array([n_rows.get(user, 0) for user in users.tolist()], dtype=np.int64)
-
-
-def _read_training_users(train: Any, users: Ids, columns: Mapping[str, str] | None) -> Ids:
-    """Return the user of every row."""
-    if are_ids(train):
-        return to_column(train.to_numpy() if hasattr(train, "to_numpy") else list(train), "user")
-    ids = None
+    train, found = list(train) if isinstance(train, Iterator) else train, None
     if columns and "user" in columns:
         with suppress(InvalidInputError):  # the name may belong to another table
-            ids = read_interactions(train, "train", {"user": columns["user"]}, ("user",)).user
-    ids = ids or read_interactions(train, "train", needed=("user",)).user
-    if are_existing_files(split_format(train)[0]):
-        # text becomes the equal id in `users`, of any type
+            found = read_interactions(train, "train", {"user": columns["user"]}, ("user",)).user
+    found = found or read_interactions(train, "train", needed=("user",)).user
+    ids = found.ids.tolist()
+    if are_existing_files(
+        split_format(train)[0]
+    ):  # its text becomes the equal id in `users`, of any type
         given = {format_id(user): user for user in users.tolist()}
-        known = to_objects([given.get(format_id(one), one) for one in ids.ids.tolist()])
-        return known[ids.codes]
-    return ids[:]
+        ids = [given.get(format_id(one), one) for one in ids]
+    else:
+        check_id_types(users, found.ids, "user", ("the users evaluated", "the users of train"))
+    n_rows = dict(zip(ids, found.counts.tolist(), strict=True))
+    return np.array([n_rows.get(user, 0) for user in users.tolist()], dtype=np.int64)
 
 
 #: The forms of groups other than the built-in ones, for messages.

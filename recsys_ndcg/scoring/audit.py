@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Floats, Positions
-from recsys_ndcg.background import UserItems
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.lists import CandidateLists, Facts, GroupedLists, digest_labels
 from recsys_ndcg.metrics import Judged, OverLists, sum_random_exposures
 from recsys_ndcg.parallel import get_thread_limit, limit_threads
 from recsys_ndcg.ranking import ItemTotals
+from recsys_ndcg.ratings import GroupedRows
 from recsys_ndcg.scoring.measurement import Measurement
 from recsys_ndcg.scoring.measuring import Block, map_blocks
 from recsys_ndcg.scoring.plan import Plan
@@ -367,7 +367,7 @@ class MeasuredLists:
         plan = Plan(tuple(chain(*by_role.values())))
         return plan.with_reasons_for_no_score(plan.facts_of(self.lists, self.facts))
 
-    def _find_marked_items(self) -> list[UserItems]:
+    def _find_marked_items(self) -> list[GroupedRows]:
         """Return the items whose values depend on the user, in some of the metrics."""
         known = self.facts.background
         marks = {mark for one in self.plan.measurements for mark in one.metric.marks}

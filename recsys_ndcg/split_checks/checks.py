@@ -26,7 +26,7 @@ from recsys_ndcg.split_checks.split import (
     format_share,
     register,
 )
-from recsys_ndcg.split_checks.train_summary import count_codes, find_ends, find_period
+from recsys_ndcg.split_checks.train_summary import find_ends
 
 #: A shift is reported if it is significant, and at least this many standard deviations or points.
 _ALPHA, _LEAST_SHIFT, _LEAST_POINTS = 0.01, 0.1, 0.05
@@ -68,7 +68,7 @@ def find_shared_validation(split: Split) -> Finding:
 @register("repeated pairs")
 def find_repeats(split: Split) -> Finding:
     """Find pairs that occur twice in a part; evaluation raises if they are in the test part."""
-    test, in_train = split.test.part, split.train.repeats
+    test, in_train = split.test.part, int(split.train.sums["repeats"])
     is_repeated = test.is_repeated
     count = int(is_repeated.sum())
     if not count and not in_train:
@@ -106,11 +106,11 @@ def find_unknown_items(split: Split) -> Finding:
 @register("users who can be scored")
 def count_users(split: Split) -> Finding:
     """Count the test users that remain for each kind of metric."""
-    test, n_users = split.test, len(split.test.rows_of_users)
+    test, n_users = split.test, len(split.test.part.user.counts)
     numbers = {
         "users": n_users,
         "with training rows": int(test.is_known_user.sum()),
-        "with two test rows or more (rated ndcg)": int((test.rows_of_users > 1).sum()),
+        "with two test rows or more (rated ndcg)": int((test.part.user.counts > 1).sum()),
     }
     if "threshold" in split.has:
         is_relevant = np.asarray(test.part.rating) >= float(split.threshold or 0)
@@ -125,7 +125,7 @@ def count_users(split: Split) -> Finding:
 @register("users with one test row")
 def find_trivial_users(split: Split) -> Finding:
     """Find users whose test row can be ranked in one way only, if just their test rows are."""
-    is_single = split.test.rows_of_users == 1
+    is_single = split.test.part.user.counts == 1
     count, share = int(is_single.sum()), float(is_single.mean())
     sentence = (
         f"{count} of {format_count(len(is_single), 'test user')}{format_share(share)} have one "
@@ -140,7 +140,7 @@ def find_trivial_users(split: Split) -> Finding:
 @register("users with fewer than k test rows")
 def find_short_users(split: Split) -> Finding:
     """Count users whose lists of test rows are shorter than the cutoff."""
-    is_short = split.test.rows_of_users < split.k
+    is_short = split.test.part.user.counts < split.k
     count, share = int(is_short.sum()), float(is_short.mean())
     sentence = (
         f"{count} of {format_count(len(is_short), 'test user')}{format_share(share)} have fewer "
@@ -301,10 +301,10 @@ def find_listed_future(split: Split) -> Finding:
 @register("test period", "times")
 def describe_period(split: Split) -> Finding:
     """Describe the periods of the parts."""
-    periods = {"test": find_period(split.test.part.time), "training": split.train.period}
+    periods = {"test": split.test.part.period, "training": split.train.period}
     test, train = periods.values()
     if split.validation is not None:
-        periods["validation"] = find_period(split.validation.part.time)
+        periods["validation"] = split.validation.part.period
     sentence = f"Test rows are {_format_period(test)}, training rows {_format_period(train)}."
     missing = np.count_nonzero(np.isnan(np.asarray(split.test.part.time)))
     missing += len(split.train) - int(split.train.sums["timed"])
@@ -347,7 +347,7 @@ def find_sampled(split: Split) -> Finding:
     which they are in no recommended lists.
     """
     assert split.lists is not None, "registered so"  # noqa: S101
-    lengths = count_codes(split.lists.user)
+    lengths = split.lists.user.counts
     shortest, longest = int(lengths.min()), int(lengths.max())
     sizes = f"{shortest}" if shortest == longest else f"{shortest} to {longest}"
     sentence = f"Lists have {sizes} items."
@@ -403,7 +403,7 @@ def find_detectable_difference(split: Split) -> Finding:
     no rating, or every user has one test row, the bound is that of hits: the difference of two
     independent models' hits has a standard deviation of at most \sqrt{1/2}.
     """
-    n_users = len(split.test.rows_of_users)
+    n_users = len(split.test.part.user.counts)
     bounds = {"hit of two independent models, at most": (float(np.sqrt(0.5)), n_users)}
     found = _measure_random_order(split) or bounds
     numbers, texts = {}, []

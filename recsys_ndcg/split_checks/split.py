@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,11 +12,8 @@ import pandas as pd
 from recsys_ndcg.arrays import Flags, Floats, Positions
 from recsys_ndcg.errors import format_count
 from recsys_ndcg.lazy import lazy_property
-from recsys_ndcg.split_checks.train_summary import count_codes, find_period, sum_moments
-
-if TYPE_CHECKING:
-    from recsys_ndcg.ratings import Interactions
-    from recsys_ndcg.split_checks.train_summary import TrainSummary
+from recsys_ndcg.ratings import Interactions
+from recsys_ndcg.split_checks.train_summary import TrainSummary, sum_moments
 
 #: From this share of the test rows or users on, a finding changes what a score means.
 MANY = 0.2
@@ -100,11 +97,6 @@ class Profile:
         """Whether the item of each row has no training row."""
         return (self._place_of_item < 0)[self.part.item.codes]
 
-    @lazy_property
-    def rows_of_users(self) -> Positions:
-        """The number of rows of each user."""
-        return count_codes(self.part.user)
-
     def count_users(self, rows: Flags) -> int:
         """Return the number of users who have any of some rows."""
         return int(np.count_nonzero(np.bincount(self.part.user.codes[rows])))
@@ -112,7 +104,7 @@ class Profile:
     def count_by_item(self) -> tuple[Floats, Floats]:
         """Return the number of rows of each item, in training and in this part."""
         rows = self.train.items["rows"]
-        return _align(rows, self._place_of_item, count_codes(self.part.item))
+        return _align(rows, self._place_of_item, self.part.item.counts)
 
     @lazy_property
     def moments_by_item(self) -> tuple[Floats, ...] | None:
@@ -120,7 +112,7 @@ class Profile:
 
         None if users do not have the same number of rows here, or no other rows.
         """
-        n_rows = self.rows_of_users
+        n_rows = self.part.user.counts
         n_train = np.append(self.train.users["rows"].to_numpy(), 0)[self._place_of_user]
         if n_rows.min() < n_rows.max() or not n_train.any():
             return None
@@ -131,7 +123,7 @@ class Profile:
     @property
     def has_times(self) -> bool:
         """Whether rows of both parts have times, and not all the same."""
-        ends = np.array([*self.train.period, *find_period(self.part.time)])
+        ends = np.array([*self.train.period, *self.part.period])
         return not np.isnan(ends).any() and bool(ends.min() < ends.max())
 
     @property
@@ -149,7 +141,7 @@ class Profile:
     @property
     def n_late(self) -> int:
         """The number of training rows that are later than the median row."""
-        return self.train.n_late[self.name]
+        return int(self.train.sums[f"later than {self.name}"])
 
     @lazy_property
     def late_share(self) -> float:
@@ -203,7 +195,7 @@ class Profile:
         found = {
             "rows of unknown users": self.is_unknown_user.mean(),
             "rows of unknown items": self.is_unknown_item.mean(),
-            "users with one row": (self.rows_of_users == 1).mean(),
+            "users with one row": (self.part.user.counts == 1).mean(),
         }
         if self.has_times:
             found["rows with later training rows of the user"] = (
@@ -256,7 +248,7 @@ class Split:
         known = self.train.users if side == "user" else self.train.items
         profiles = [self.test] if self.validation is None else [self.test, self.validation]
         encoded = [getattr(one.part, side) for one in profiles]
-        counts = [pd.Series(count_codes(one), pd.Index(one.ids)) for one in encoded]
+        counts = [pd.Series(one.counts, pd.Index(one.ids)) for one in encoded]
         rows = pd.concat([known["rows"], *counts]).groupby(level=0, sort=False).sum()
         return np.asarray(rows, dtype=np.float64)
 

@@ -14,33 +14,8 @@ from recsys_ndcg.input import (
     choose_rating_columns,
     is_rating_header,
     match_rating_columns,
-    read_rows,
 )
-from recsys_ndcg.ratings import Interactions, read_interactions
-
-
-def read_part(data: Any, name: str, columns: Mapping[str, str] | None = None) -> Interactions:
-    """Read the rows of one part of a split, or recommended lists.
-
-    Parameters
-    ----------
-    data : table, rows, path, trainset of Surprise, or any other form
-        Users, items and perhaps ratings and times. ``"lists"`` are results as in
-        `recsys_ndcg.evaluate`.
-    name : str
-        The name of the part, in messages.
-    columns : mapping, optional
-        The table's names of user, item, rating and timestamp.
-
-    Raises
-    ------
-    InvalidInputError
-        The data has another form or no rows.
-    """
-    if name != "lists":
-        return read_interactions(data, name, columns)
-    rows = read_rows(data, table="results")
-    return Interactions.of(rows.user, rows.item)
+from recsys_ndcg.ratings import Interactions
 
 
 def read_batches(

@@ -22,13 +22,13 @@ from recsys_ndcg.errors import (
     quote,
 )
 from recsys_ndcg.files import is_files, to_json_value
-from recsys_ndcg.input import EncodedIds
-from recsys_ndcg.ratings import Interactions, concat_interactions
+from recsys_ndcg.input import EncodedIds, read_rows
+from recsys_ndcg.ratings import Interactions, concat_interactions, read_interactions
 from recsys_ndcg.rendering import Document, Renderable, Section, ShownTable, Verdict, join_names
 from recsys_ndcg.scale import find_engine
 from recsys_ndcg.split_checks.checks import run_checks
 from recsys_ndcg.split_checks.split import VERDICTS, Finding, Profile, Split
-from recsys_ndcg.split_checks.split_data import read_batches, read_part
+from recsys_ndcg.split_checks.split_data import read_batches
 from recsys_ndcg.split_checks.train_summary import TrainSummary
 
 
@@ -272,7 +272,7 @@ def check_split(  # noqa: PLR0913 - all are inputs
     if is_limited or find_engine(train) is not None:
         batches = read_batches(train, "train", columns, memory_limit)
     else:
-        batches = iter([read_part(train, "train", columns)])
+        batches = iter([read_interactions(train, "train", columns)])
     return check_parts(batches, parts, threshold=threshold, k=k)
 
 
@@ -280,8 +280,11 @@ def _read_whole(
     data: Any, name: str, columns: Mapping[str, Any] | None, memory_limit: str | float | None
 ) -> Interactions:
     """Return a part in memory."""
-    if name == "lists" or find_engine(data) is None:
-        return read_part(data, name, columns)
+    if name == "lists":
+        rows = read_rows(data, table="results")
+        return Interactions.of(rows.user, rows.item)
+    if find_engine(data) is None:
+        return read_interactions(data, name, columns)
     return concat_interactions([*read_batches(data, name, columns, memory_limit)])
 
 

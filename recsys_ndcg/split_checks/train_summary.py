@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import Flags, Floats, Positions
+from recsys_ndcg.arrays import Flags, Floats
+from recsys_ndcg.input import EncodedIds
+from recsys_ndcg.ratings import Interactions
 
-if TYPE_CHECKING:
-    from recsys_ndcg.input import EncodedIds
-    from recsys_ndcg.ratings import Interactions
+_UNKNOWN = pd.Series([np.nan])
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,27 +25,21 @@ class TrainSummary:
     users, items : pandas.DataFrame
         By id: ``rows``, and if there are times ``last`` of a user, ``first`` of an item; of an item
         also the sums of `sum_moments`.
-    repeats : int
-        The number of rows whose pair of user and item was there before.
     first_repeats : tuple of str
         The first repeated pairs.
     in_train : mapping of str to bool array
         For each row of the other parts, whether its pair is in training.
     sums : pandas.Series
         Over rows with a rating: their number, the sum of ratings and of squares, and of ratings of
-        at least the threshold; the number of rows with a time.
-    period : pair of float
-        The first and the last time; NaN without times.
+        at least the threshold. The numbers of rows with a time, of rows later than the median row
+        of each other part, and of rows whose pair of user and item was there before.
     """
 
     users: pd.DataFrame
     items: pd.DataFrame
-    repeats: int
     first_repeats: tuple[str, ...]
     in_train: Mapping[str, Flags]
-    n_late: Mapping[str, int]
     sums: pd.Series[float]
-    period: tuple[float, float]
 
     @classmethod
     def of(
@@ -62,25 +56,25 @@ class TrainSummary:
         threshold : float, optional
             The least rating of a relevant item.
         """
-        by_user: dict[str, Any] = {"rows": count_codes(train.user)}
-        by_item: dict[str, Any] = {"rows": count_codes(train.item)}
+        by_user: dict[str, Any] = {"rows": train.user.counts}
+        by_item: dict[str, Any] = {"rows": train.item.counts}
         test = others["test"].user
         places = pd.Index(test.ids).get_indexer(pd.Index(train.user.ids))
-        n_tested = np.append(count_codes(test), 0)[places]
+        n_tested = np.append(test.counts, 0)[places]
         by_item |= sum_moments(train, n_tested / (n_tested + by_user["rows"]))
         if train.time is not None:
             by_user["last"] = find_ends(train.user, train.time, np.fmax)
             by_item["first"] = find_ends(train.item, train.time, np.fmin)
         again = train.is_repeated
+        later = {f"later than {name}": _count_later(train, one) for name, one in others.items()}
         return cls(
             users=pd.DataFrame(by_user, index=pd.Index(train.user.ids)),
             items=pd.DataFrame(by_item, index=pd.Index(train.item.ids)),
-            repeats=int(again.sum()),
             first_repeats=train.name_rows(again),
             in_train={name: train.contains(one) for name, one in others.items()},
-            n_late={name: _count_later(train, one) for name, one in others.items()},
-            sums=_sum_rows(train, threshold),
-            period=find_period(train.time),
+            sums=pd.Series(
+                _sum_rows(train, threshold) | later | {"repeats": again.sum()}, dtype=np.float64
+            ),
         )
 
     def __add__(self, other: TrainSummary) -> TrainSummary:
@@ -89,16 +83,16 @@ class TrainSummary:
         return TrainSummary(
             users=pd.concat([self.users, other.users]),
             items=items.agg({name: "min" if name == "first" else "sum" for name in self.items}),
-            repeats=self.repeats + other.repeats,
             first_repeats=(self.first_repeats + other.first_repeats)[:3],
             in_train={name: one | other.in_train[name] for name, one in self.in_train.items()},
-            n_late={name: n + other.n_late[name] for name, n in self.n_late.items()},
             sums=self.sums + other.sums,
-            period=(
-                np.fmin(self.period[0], other.period[0]),
-                np.fmax(self.period[1], other.period[1]),
-            ),
         )
+
+    @property
+    def period(self) -> tuple[float, float]:
+        """The first and the last time; NaN without times."""
+        first, last = self.items.get("first", _UNKNOWN), self.users.get("last", _UNKNOWN)
+        return float(first.min()), float(last.max())
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -125,19 +119,6 @@ def sum_moments(part: Interactions, shares: Floats) -> dict[str, Floats]:
     return {name: np.bincount(codes, one, size).astype(np.float64) for name, one in moments.items()}
 
 
-def find_period(time: Floats | None) -> tuple[float, float]:
-    """Return the first and the last of some times, NaN if there is none."""
-    if time is None:
-        return np.nan, np.nan
-    ends = np.fmin.reduce(time, initial=np.inf), np.fmax.reduce(time, initial=-np.inf)
-    return (np.nan, np.nan) if ends[0] > ends[1] else (float(ends[0]), float(ends[1]))
-
-
-def count_codes(ids: EncodedIds) -> Positions:
-    """Return the number of rows of each distinct id."""
-    return np.bincount(ids.codes, minlength=len(ids.ids))
-
-
 def find_ends(ids: EncodedIds, time: Floats, end: np.ufunc) -> Floats:
     """Return the first (`np.fmin`) or last time of each distinct id, NaN if it has none."""
     found = np.full(len(ids.ids), np.nan)
@@ -152,16 +133,14 @@ def _count_later(train: Interactions, part: Interactions) -> int:
     return int((train.time > np.nanmedian(part.time)).sum())
 
 
-def _sum_rows(train: Interactions, threshold: float | None) -> pd.Series[float]:
+def _sum_rows(train: Interactions, threshold: float | None) -> dict[str, float]:
     rating = train.rated
     time = np.zeros(0) if train.time is None else train.time
     relevant = rating >= threshold if threshold is not None else np.zeros(0)
-    return pd.Series(
-        {
-            "rated": float(len(rating)),
-            "rating": rating.sum(),
-            "square": (rating**2).sum(),
-            "relevant": float(relevant.sum()),
-            "timed": float((~np.isnan(time)).sum()),
-        }
-    )
+    return {
+        "rated": float(len(rating)),
+        "rating": rating.sum(),
+        "square": (rating**2).sum(),
+        "relevant": float(relevant.sum()),
+        "timed": float((~np.isnan(time)).sum()),
+    }

@@ -15,12 +15,13 @@ from recsys_ndcg.arrays import Ids
 from recsys_ndcg.catalogue import (
     Candidates,
     EstimateBlock,
+    Leak,
     Placement,
-    Training,
     check_cutoff,
     choose_convention,
     read_testset,
     select_top,
+    warn_outside_scale,
 )
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, quote
@@ -29,6 +30,7 @@ from recsys_ndcg.input import Rows, check_id_types, encode_ids, make_index, to_c
 from recsys_ndcg.lists import Grades
 from recsys_ndcg.metrics import check_k
 from recsys_ndcg.progress import progress_bar
+from recsys_ndcg.ratings import Interactions
 from recsys_ndcg.scoring import Cutoffs, Metrics, Plan, Totals
 from recsys_ndcg.surprise.estimates import Estimates, MostPopular
 from recsys_ndcg.surprise.traps import warn_of_truncation
@@ -100,10 +102,10 @@ def rank_catalogue(  # noqa: PLR0913 - the contract
     training = candidates.training
     check_cutoff(k, trainset.n_items)
     if clip:
-        training.ratings.warn_outside_scale(trainset.rating_scale, trainset)
-    warn_of_truncation(type(algo), training.ratings.values)
-    raw = _select_ids(users, training.users, "user")
-    strangers = raw[training.find_users(raw.tolist()) < 0]
+        warn_outside_scale(training.rated, trainset.rating_scale, trainset)
+    warn_of_truncation(type(algo), training.rated)
+    raw = _select_ids(users, training.user.ids, "user")
+    strangers = raw[training.user.find(raw.tolist()) < 0]
     if len(strangers):
         msg = (
             f"{len(strangers)} of {len(raw)} users are not in the trainset, the first "
@@ -118,7 +120,7 @@ def rank_catalogue(  # noqa: PLR0913 - the contract
         row, item, rank = select_top(block.table, n, tolerance=Plan.TIE_TOLERANCE)
         return {
             "user": raw[row + block.first],
-            "item": training.items[item],
+            "item": training.item.ids[item],
             "rank": rank + 1,
             "estimated": block.table[row, item],
         }
@@ -220,8 +222,8 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
     _warn_of_seen_labels(candidates, labels)
     # a wrong scale spoils the estimates of predict(), though not these unclipped ranks
     training = candidates.training
-    training.ratings.warn_outside_scale(trainset.rating_scale, trainset)
-    warn_of_truncation(type(algo), training.ratings.values)
+    warn_outside_scale(training.rated, trainset.rating_scale, trainset)
+    warn_of_truncation(type(algo), training.rated)
     report = evaluate_in_memory(lists, plan)
     # popularity is no rating, so it cannot be compared with a limit on ratings
     plain = plan.with_choices(recommend_from=None)
@@ -285,8 +287,8 @@ def predict_all(
     """
     candidates = build_candidates(algo, getattr(algo, "trainset", None), exclude=None, clip=clip)
     training = candidates.training
-    raw = _select_ids(users, training.users, "user")
-    columns = _select_ids(items, training.items, "item")
+    raw = _select_ids(users, training.user.ids, "user")
+    columns = _select_ids(items, training.item.ids, "item")
     with progress_bar(enabled=progress) as show:
         table = candidates.estimate_items(raw, columns, partial(show, "Predicting"))
     return pd.DataFrame(table, make_index(raw, "user"), make_index(columns, "item"))
@@ -328,7 +330,7 @@ def build_candidates(
         msg = f"exclude must be 'train' or None, not {quote(exclude)}."
         raise InvalidInputError(msg)
     _check_same_trainset(algo, trainset)
-    training = Training(trainset)
+    training = Interactions.from_trainset(trainset)
     return Candidates(
         Estimates(algo, training),
         training,
@@ -353,9 +355,9 @@ def _check_same_trainset(algo: Any, trainset: Any) -> None:
         raise InvalidInputError(msg)
     if own is trainset:
         return
-    mine, yours = Training(own), Training(trainset)
-    same = mine.users.tolist() == yours.users.tolist() and own.ur == trainset.ur
-    if not same or mine.items.tolist() != yours.items.tolist():
+    mine, yours = Interactions.from_trainset(own), Interactions.from_trainset(trainset)
+    same = mine.user.ids.tolist() == yours.user.ids.tolist() and own.ur == trainset.ur
+    if not same or mine.item.ids.tolist() != yours.item.ids.tolist():
         msg = (
             f"{type(algo).__name__} was fitted on another trainset ({own.n_ratings} ratings) than "
             f"this one ({trainset.n_ratings} ratings). Give the one it was fitted on."
@@ -371,4 +373,4 @@ def _warn_of_seen_labels(candidates: Candidates, labels: Rows) -> None:
     if candidates.excludes_rated:
         of_some = "they are no candidates, and count as missed"
         of_all = "no list has any of them, so nothing is measured"
-    candidates.training.find_leak(users, items).warn("were rated in training", of_some, of_all)
+    Leak.of(candidates.training, users, items).warn("were rated in training", of_some, of_all)

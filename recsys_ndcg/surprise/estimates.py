@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from surprise import AlgoBase
 
 from recsys_ndcg.arrays import Codes, Flags, Floats, Ids, Positions
-from recsys_ndcg.catalogue import Ratings, Training
 from recsys_ndcg.errors import warn
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.parallel import map_in_threads, raise_if_cancelled
+from recsys_ndcg.ratings import GroupedRows, Interactions
 from recsys_ndcg.surprise.traps import check_finite
 
 Items = Positions | slice
@@ -74,7 +74,7 @@ class ImplicitFactors(Factors):
     """SVD++: SVD with biases, and with a user's factors shifted by the user's items."""
 
     def __init__(self, algo: Any) -> None:
-        ratings = Ratings(algo.trainset.ur, algo.trainset.n_users)
+        ratings = GroupedRows.from_lists(algo.trainset.ur, algo.trainset.n_users)
         rated = ratings.to_matrix(algo.trainset.n_items)
         self._users = algo.pu + (rated @ algo.yj) / np.sqrt(ratings.sizes)[:, None]
         self._items = algo.qi
@@ -89,7 +89,7 @@ class Slopes:
     """
 
     def __init__(self, algo: Any) -> None:
-        ratings = Ratings(algo.trainset.ur, algo.trainset.n_users)
+        ratings = GroupedRows.from_lists(algo.trainset.ur, algo.trainset.n_users)
         self._means = np.asarray(algo.user_mean, dtype=np.float64)
         together = algo.freq.T > 0
         self._differences = np.zeros(algo.dev.shape)
@@ -138,7 +138,7 @@ class Neighbours:
         self._algo = algo
         self._user_based = bool(algo.sim_options["user_based"])
         self._sim = np.asarray(algo.sim, dtype=np.float64)
-        self._ratings = Ratings(algo.yr, algo.n_y)
+        self._ratings = GroupedRows.from_lists(algo.yr, algo.n_y)
         with np.errstate(divide="ignore", invalid="ignore"):
             self._weights = self.compute_weights(self._ratings)
 
@@ -157,9 +157,9 @@ class Neighbours:
     def _places(self) -> Places:
         return rank_similarities(self._sim)
 
-    def compute_weights(self, ratings: Ratings) -> Floats:
+    def compute_weights(self, ratings: GroupedRows) -> Floats:
         """Return the value that each rating's similarity is multiplied with."""
-        return ratings.values
+        return np.asarray(ratings.values)
 
     def finish(self, means: Floats, lonely: Flags, users: Positions, items: Items) -> Flags | None:
         """Turn means, which are 0 without enough neighbours, into estimates in place.
@@ -219,7 +219,7 @@ class CentredNeighbours(Neighbours):
         self._sigmas = getattr(algo, "sigmas", None)
         super().__init__(algo)
 
-    def compute_weights(self, ratings: Ratings) -> Floats:
+    def compute_weights(self, ratings: GroupedRows) -> Floats:
         """Return the ratings minus the means of x."""
         less: Floats = ratings.values - self._algo.means[ratings.codes]
         return less if self._sigmas is None else less / self._sigmas[ratings.codes]
@@ -238,10 +238,10 @@ class BaselineNeighbours(Neighbours):
 
     least_k = -np.inf
 
-    def compute_weights(self, ratings: Ratings) -> Floats:
+    def compute_weights(self, ratings: GroupedRows) -> Floats:
         """Return the ratings minus their baselines."""
         algo = self._algo
-        baselines = algo.trainset.global_mean + algo.bx[ratings.codes] + algo.by[ratings.rows]
+        baselines = algo.trainset.global_mean + algo.bx[ratings.codes] + algo.by[ratings.owners]
         less: Floats = ratings.values - baselines
         return less
 
@@ -346,7 +346,7 @@ class MostPopular(AlgoBase):  # type: ignore[misc] # surprise has no types
     def fit(self, trainset: Any) -> Self:
         """Count the ratings of each item."""
         AlgoBase.fit(self, trainset)
-        counts = Ratings(trainset.ir, trainset.n_items).sizes
+        counts = np.array([len(trainset.ir.get(item, ())) for item in range(trainset.n_items)])
         low, high = trainset.rating_scale
         self.popularity = low + (high - low) * counts / max(counts.max(initial=0), 1)
         return self
@@ -397,7 +397,7 @@ class Estimates:
     ----------
     algo : surprise.AlgoBase
         Fitted. It is not copied, and must not be fitted again.
-    training : Training
+    training : Interactions
         Its training ratings.
 
     Attributes
@@ -415,10 +415,10 @@ class Estimates:
 
     vectorised: bool
 
-    def __init__(self, algo: Any, training: Training) -> None:
+    def __init__(self, algo: Any, training: Interactions) -> None:
         self._algo = algo
         self._name = type(algo).__name__
-        self._users, self._items = training.users, training.items
+        self._users, self._items = training.user.ids, training.item.ids
         rule = _find_rule(algo)
         self._rule = rule if rule is not None and self._agrees(rule) else None
         self.vectorised = self._rule is not None

@@ -93,7 +93,7 @@ def test_ids_that_cannot_be_compared_stop_no_training(odd: tuple[Any, Any]) -> N
     assert found.split_checks.empty
     text = str(found.split_reports[0])
     assert "This split could not be checked." in text
-    assert "ids that can be compared (user: " in text
+    assert "ids that can be compared (testset: user: " in text
 
 
 def test_training_rows_in_a_testset_are_an_error() -> None:

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from recsys_ndcg import DataWarning
-from recsys_ndcg.catalogue.candidates import Ratings, Training
 from recsys_ndcg.errors import DivergedModelError
+from recsys_ndcg.ratings import GroupedRows, Interactions
 from recsys_ndcg.surprise.estimates import (
     RULES,
     Estimates,
@@ -61,12 +61,14 @@ def predict_pairs(algo: Any, users: list[Any], items: list[Any]) -> tuple[Any, A
 
 def estimates_of(algo: Any) -> Estimates:
     """Return the estimates of an algorithm."""
-    return Estimates(algo, Training(algo.trainset))
+    return Estimates(algo, Interactions.from_trainset(algo.trainset))
 
 
 def estimate_all(algo: Any, estimates: Estimates, inner: Any) -> tuple[Any, Any]:
     """Return the estimates for inner users (-1 is unknown), and which of them are impossible."""
-    users = np.append(Training(algo.trainset).users, np.array([STRANGER]))[inner]
+    users = np.append(Interactions.from_trainset(algo.trainset).user.ids, np.array([STRANGER]))[
+        inner
+    ]
     values, impossible = estimates.estimate_all(users, np.asarray(inner))
     return values, np.zeros(values.shape, dtype=bool) if impossible is None else impossible
 
@@ -75,8 +77,8 @@ def assert_as_predicted(algo: Any, *, vectorised: bool = True) -> None:
     """Compare all pairs, including an unknown user and an unknown item."""
     trainset, estimates = algo.trainset, estimates_of(algo)
     assert estimates.vectorised is vectorised
-    training = Training(trainset)
-    users, items = ([*ids.tolist(), STRANGER] for ids in (training.users, training.items))
+    training = Interactions.from_trainset(trainset)
+    users, items = ([*ids.tolist(), STRANGER] for ids in (training.user.ids, training.item.ids))
     true, impossible = predict_pairs(algo, users, items)
     inner = np.append(np.arange(trainset.n_users), -1)
     np.random.default_rng(3).shuffle(inner)
@@ -194,7 +196,10 @@ def test_random_predictions_are_drawn_for_every_pair_in_order() -> None:
     np.random.seed(5)  # noqa: NPY002 - the generator that Surprise draws from
     values, impossible = estimate_all(algo, estimates, np.array([0, -1, -1]))
     np.random.seed(5)  # noqa: NPY002
-    user, items = algo.trainset.to_raw_uid(0), Training(algo.trainset).items.tolist()
+    user, items = (
+        algo.trainset.to_raw_uid(0),
+        Interactions.from_trainset(algo.trainset).item.ids.tolist(),
+    )
     true, _ = predict_pairs(algo, [user, STRANGER, STRANGER], items)
     assert not impossible.any()
     np.testing.assert_array_equal(values, true)
@@ -237,7 +242,7 @@ def test_nan_in_a_model_is_rejected_with_the_first_user() -> None:
     assert estimates.vectorised
     values, _ = estimate_all(algo, estimates, np.arange(3))
     assert np.isfinite(values).all()
-    users = Training(algo.trainset).users
+    users = Interactions.from_trainset(algo.trainset).user.ids
     for bad, first in ((np.arange(40), 3), (np.array([0, 39]), 39)):
         with pytest.raises(DivergedModelError, match=f"first for user {users[first]!r}"):
             estimate_all(algo, estimates, bad)
@@ -266,7 +271,7 @@ def test_a_user_without_a_list_of_ratings_is_unknown() -> None:
     algo = FACTORS["SVD"]().fit(trainset_of("whole"))
     del algo.trainset.ur[3]
     assert_as_predicted(algo, vectorised=False)
-    assert Ratings(algo.trainset.ur, algo.trainset.n_users).sizes[3] == 0
+    assert GroupedRows.from_lists(algo.trainset.ur, algo.trainset.n_users).sizes[3] == 0
     assert 3 not in algo.trainset.ur
 
 

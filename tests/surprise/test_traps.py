@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -288,7 +289,7 @@ def test_a_wrong_option_is_rejected(fitted: Any, split: Any, options: Any, match
         assert_rejected(match, evaluate_catalogue, fitted, *split, **options)
 
 
-ROW = r"Row 2 \(counted from 0\) of the testset .*\(user, item, rating\)"
+ROW = r"testset: row 2 \(counted from 0\) is .*\(user, item, rating\)"
 
 
 def test_a_wrong_row_of_a_testset_is_rejected(fitted: Any, split: Any) -> None:
@@ -305,7 +306,7 @@ def test_a_wrong_testset_is_rejected(fitted: Any, split: Any) -> None:
     trainset, testset = split
     twice = [*testset, (*testset[0][:2], 0.5)]
     for wrong, match in (
-        (None, "testset"), ([], "[Tt]estset is empty|no rows in the (labels|testset)"),
+        (None, "testset"), ([], "testset: there are no rows"),
         (twice, "the testset: user .* has the item .* twice or more"),
     ):  # fmt: skip
         assert_rejected(match, evaluate_catalogue, fitted, trainset, wrong)
@@ -313,6 +314,17 @@ def test_a_wrong_testset_is_rejected(fitted: Any, split: Any) -> None:
     once, merged = (evaluate_catalogue(fitted, trainset, one, **how) for one in (testset, twice))
     assert merged.mean.tolist() == once.mean.tolist()
     assert merged.counts["duplicates"] == 1
+
+
+def test_a_testset_may_have_any_form(fitted: Any, split: Any, tmp_path: Path) -> None:
+    """Such as a table or a file, with other names of columns."""
+    trainset, testset = split
+    frame = pd.DataFrame(testset, columns=["userId", "movieId", "rating"])
+    frame.to_csv(tmp_path / "test.csv", index=False)
+    expected = evaluate_catalogue(fitted, trainset, testset, metrics="ndcg@5").mean
+    for one in (frame, frame.to_dict("list"), tmp_path / "test.csv"):
+        found = evaluate_catalogue(fitted, trainset, one, metrics="ndcg@5").mean
+        assert found.tolist() == expected.tolist()
 
 
 # test ratings that are in the trainset
