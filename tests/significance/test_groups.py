@@ -35,6 +35,7 @@ def _assert_same(one: GroupResults, other: GroupResults, atol: float = 0) -> Non
 @pytest.mark.parametrize("pairwise", [False, True])
 @pytest.mark.parametrize("one_family", [False, True])
 @given(table=tables(6, 6, models=3), codes=LABELS)
+@example(table=np.array([[998 / 997], [1.0], [-0.4], [1.0]]), codes=[1, 0, 0, 2])  # equal T's
 @examples(1)
 def test_p_is_the_share_of_all_permutations(
     table: Floats, codes: list[int], *, one_family: bool, pairwise: bool
@@ -57,6 +58,7 @@ def test_p_is_the_share_of_all_permutations(
 
 @given(table=tables(2, 9), codes=st.lists(st.integers(-1, 2), min_size=9, max_size=9))
 @example(np.array([[0.0, 0.0], [0.0, 0.0], [0.0, 0.1]]), [0, 0, 1])  # a column without variance
+@example(np.array([[0.3, 0.1], [0.2, 0.2], [0.1, 0.0], [0.1, 0.2], [0.0, 0.2]]), [0, 0, 1, 1, 1])
 @examples(1)
 def test_p_values_are_in_order(table: Floats, codes: list[int]) -> None:
     """The corrected p is not below p, and the p of all columns together not below that."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from recsys_ndcg.arrays import Floats
@@ -23,10 +23,7 @@ from tests.profiles import examples
 from tests.significance.drawn import AGREEING, compare_all, made, tables
 from tests.significance.textbook import all_pairs
 
-IN_UNITS = (
-    *("difference", "sd_difference", "low", "high", "detectable"),
-    *("standard_error", "sd_runs"),
-)
+IN_UNITS = ("difference", "sd_difference", "low", "high", "detectable", "standard_error", "sd_runs")
 #: What changes its sign if the models of a pair swap places, and what changes otherwise.
 SIGNED = ("difference", "direction", "skewness", "d_z")
 OF_ONE_SIDE = (
@@ -51,6 +48,7 @@ def _same(
 
 @pytest.mark.parametrize("test", TESTS)
 @given(table=tables(2), power=st.integers(-300, 300))
+@example(table=np.array([[0, 0, 0, 0.1], [-0.4, np.nan, 0, 0.1]]), power=3)
 @examples(0.5)
 def test_the_unit_of_the_scores(test: str, table: Floats, power: int) -> None:
     """Times a power of two, as the margin, nothing else changes, to the last bit."""
