@@ -16,7 +16,7 @@ from surprise import SVD, BaselineOnly, Dataset, KNNBaseline, Reader
 
 import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
-from recsys_ndcg.input.dispatch import read_ratings
+from recsys_ndcg.ratings import read_ratings
 from recsys_ndcg.surprise import MostPopular, evaluate_catalogue
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 import recsys_ndcg as rn
-from recsys_ndcg.input import read_ratings
+from recsys_ndcg.ratings import read_ratings
 
 CHECKS = {
     "users unknown in training": "test rows of unknown users",

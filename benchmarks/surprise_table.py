@@ -35,7 +35,7 @@ from surprise import (
 from surprise.model_selection import KFold
 
 import recsys_ndcg as rn
-from recsys_ndcg.input import read_ratings
+from recsys_ndcg.ratings import read_ratings
 from recsys_ndcg.surprise import MostPopular, cross_validate
 
 ALGORITHMS = {

@@ -14,7 +14,7 @@ import pandas as pd
 
 import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
-from recsys_ndcg.input import read_ratings
+from recsys_ndcg.ratings import read_ratings
 from recsys_ndcg.surprise import (
     SVD,
     BaselineOnly,

@@ -14,7 +14,7 @@ from surprise.model_selection import KFold
 
 import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
-from recsys_ndcg.input import read_ratings
+from recsys_ndcg.ratings import read_ratings
 from recsys_ndcg.surprise import GridSearchCV, MostPopular, cross_validate
 
 MEASURES = ["rmse", "ndcg@10", "ndcg@10:catalogue", "recall@10:catalogue"]

@@ -511,13 +511,15 @@ def _check_label_digests(models: Mapping[str, ModelScores]) -> None:
 
 
 def add_chance(models: Mapping[str, ModelScores]) -> dict[str, ModelScores]:
-    """Put chance before the other models: random order of the same lists.
+    """Put chance before the other models, if it is not there: random order of the same lists.
 
     Raises
     ------
     InvalidInputError
         There is no chance level, or it differs between the models' lists.
     """
+    if CHANCE in models:
+        return {**models}
     (name, first), *others = models.items()
     scores = first.roles["chance"]
     is_known = ~np.isnan(scores)

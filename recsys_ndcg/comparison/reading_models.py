@@ -179,13 +179,9 @@ def compare(  # noqa: PLR0913 - the contract
         metrics, k, threshold, convention, columns, known, labels, list_separator, n_items
     )
     named = read_models(models, evaluation, progress=progress)
-    if len(named) < 2 and not (named and baseline == CHANCE):  # chance is the second model
-        only = f"There is only {next(iter(named))!r}. " if named else "There is none. "
-        msg = f"A comparison needs at least two models. {only}Use 'evaluate' for one model."
-        raise InvalidInputError(msg)
+    _require_two_models(named, baseline)
     aligned, n_dropped_users, other_metrics = align_models(named, users)
-    if baseline == CHANCE and CHANCE not in aligned:
-        aligned = add_chance(aligned)
+    aligned = add_chance(aligned) if baseline == CHANCE else aligned
     check_baseline(baseline, aligned)
     name, first = next(iter(aligned.items()))
     segment_of_user = None
@@ -204,6 +200,14 @@ def compare(  # noqa: PLR0913 - the contract
         inputs=_name_files(train=train, by=by),
         progress=progress,
     )
+
+
+def _require_two_models(models: Collection[str], baseline: str | None) -> None:
+    """Raise if there is only one model; chance is the second, if it is the baseline."""
+    if len(models) < 2 and not (models and baseline == CHANCE):
+        only = f"There is only {next(iter(models))!r}. " if models else "There is none. "
+        msg = f"A comparison needs at least two models. {only}Use 'evaluate' for one model."
+        raise InvalidInputError(msg)
 
 
 def _name_files(**given: Any) -> dict[str, str]:

@@ -62,8 +62,8 @@ def read_json(name: str, text: str) -> JsonLines | JsonObjects:
     --------
     >>> read_json("r.json", '{"7": ["a", "b"]}').data
     {7: ['a', 'b']}
-    >>> read_json("r.jsonl", '{"user": 7, "item": "a"}')["user"]
-    [7]
+    >>> read_json("r.jsonl", '{"user": 7, "item": "a"}\\n{"user": 8, "item": "b"}')["user"]
+    [7, 8]
     """
     start, _, rest = text.strip().partition("\n")
     try:

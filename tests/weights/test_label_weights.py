@@ -440,4 +440,4 @@ def test_the_command_line_takes_weights(tmp_path: Path) -> None:
         "evaluate", tmp_path / "rows.csv", "--weights", tmp_path / "weights.csv", *words
     )
     report = rn.evaluate(table, weights=weights, **how)
-    assert {one["metric"]: one["mean"] for one in found} == report.mean.to_dict()
+    assert {one["metric"]: one["mean"] for one in found["summary"]} == report.mean.to_dict()
