@@ -56,13 +56,13 @@ class JsonObjects(NamedTuple):
 
 
 def read_json(name: str, text: str) -> JsonLines | JsonObjects:
-    """Read JSON: an object per line, which is a row, or one value, which is a whole table.
+    r"""Read JSON: an object per line, which is a row, or one value, which is a whole table.
 
     Examples
     --------
     >>> read_json("r.json", '{"7": ["a", "b"]}').data
     {7: ['a', 'b']}
-    >>> read_json("r.jsonl", '{"user": 7, "item": "a"}\\n{"user": 8, "item": "b"}')["user"]
+    >>> read_json("r.jsonl", '{"user": 7, "item": "a"}\n{"user": 8, "item": "b"}')["user"]
     [7, 8]
     """
     start, _, rest = text.strip().partition("\n")

@@ -133,7 +133,7 @@ def rank_catalogue(  # noqa: PLR0913 - the contract
 def evaluate_catalogue(  # noqa: PLR0913 - the contract
     algo: Any,
     trainset: Any,
-    testset: Iterable[Any],
+    testset: Any,
     *,
     metrics: Metrics = None,
     k: Cutoffs = "default",
@@ -155,7 +155,7 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
         Fitted on the trainset.
     trainset : surprise.Trainset
         The items that a user has not rated in it are the user's candidates.
-    testset : list of (user, item, rating)
+    testset : list of (user, item, rating), table or path
         The labels; all other candidates are unlabelled.
     metrics, k, threshold
         As in `recsys_ndcg.evaluate`.

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -23,12 +22,14 @@ from tests.errors import rejects
 from tests.input.tables import write
 from tests.profiles import examples
 
+pa = pytest.importorskip("pyarrow")
+
 LISTS = {"u": ["a", "x", "b"], "v": ["y", "c"]}
 SCORED = {user: {item: 3 - place for place, item in enumerate(one)} for user, one in LISTS.items()}
 LABELS = {"u": ["a", "b"], "v": ["c", "d"]}
 LONG = pd.DataFrame([(user, item) for user in LISTS for item in LISTS[user]])
 LONG.columns = ["user", "item"]
-CELLS = pd.DataFrame({"user": [*LISTS], "item": [*LISTS.values()]})
+CELLS: Any = pd.DataFrame({"user": [*LISTS], "item": [*LISTS.values()]})
 TEXT = "user,items\nu,a x b\nv,y c\n"
 METRICS = ["ndcg@3", "ap@3", "recall@3", "rr"]
 
@@ -224,9 +225,9 @@ def test_cells_that_may_be_one_id_or_several_are_an_error(results: Any, why: str
     labels = TITLES.assign(item=["Heat (1995)", "Heat (1995)"])
     with rejects(f"labels: 'Heat .1995.' may be one id or several; {why} the other table"):
         _means(results, labels)
-    whole = rn.RankedLists.from_labels(labels, {"u": ["Heat (1995)"]}, list_separator="")
+    whole: Any = rn.RankedLists.from_labels(labels, {"u": ["Heat (1995)"]}, list_separator="")
     assert whole.item_ids.tolist() == ["Heat (1995)"]
-    several = rn.RankedLists.from_labels(labels, {"u": ["Heat"]}, list_separator=" ")
+    several: Any = rn.RankedLists.from_labels(labels, {"u": ["Heat"]}, list_separator=" ")
     assert several.item_ids.tolist() == ["1995", "Heat"]
 
 
@@ -396,10 +397,10 @@ def test_a_given_separator_splits_every_cell(shown: list[list[str]], separator: 
     """And an empty one none."""
     lists = dict(enumerate(shown))
     text = pd.DataFrame({"user": [*lists], "item": [separator.join(one) for one in shown]})
-    expected = rn.RankedLists.from_labels(None, lists)
-    found = rn.RankedLists.from_labels(None, text, list_separator=separator)
+    expected: Any = rn.RankedLists.from_labels(None, lists)
+    found: Any = rn.RankedLists.from_labels(None, text, list_separator=separator)
     assert found.items.tolist() == expected.items.tolist()
-    whole = rn.RankedLists.from_labels(None, text, list_separator="")
+    whole: Any = rn.RankedLists.from_labels(None, text, list_separator="")
     assert whole.items.tolist() == text["item"].tolist()
 
 
@@ -410,5 +411,5 @@ def test_titles_that_both_tables_have_are_not_split(titles: list[str]) -> None:
     words = {word for one in titles if " " in one for word in one.split()}
     assume(words and not words <= {*titles})
     labels = pd.DataFrame({"user": range(len(titles)), "item": titles})
-    lists = rn.RankedLists.from_labels(labels, dict.fromkeys(range(len(titles)), titles))
+    lists: Any = rn.RankedLists.from_labels(labels, dict.fromkeys(range(len(titles)), titles))
     assert sorted(lists.item_ids.tolist()) == sorted(titles)

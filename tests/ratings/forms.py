@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
 from scipy import sparse
 
 from recsys_ndcg.input import TextFormat
+
+pa = pytest.importorskip("pyarrow")
 
 #: Twelve users with six of nine items each; ids from 1.
 ROWS: list[tuple[int, int, float, int]] = [
