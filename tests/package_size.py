@@ -1,12 +1,15 @@
 """Count lines, files and imports: ``python -m tests.package_size`` prints them.
 
-`tests/test_architecture.py` fails if a count grows.
+``python -m tests.package_size main`` prints, too, how much of a change since that branch goes into
+files that were there. `tests/test_architecture.py` fails if a count grows.
 """
 
 from __future__ import annotations
 
 import ast
 import io
+import subprocess
+import sys
 import tokenize
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -32,6 +35,15 @@ _NO_CODE = {
     tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
     tokenize.ENDMARKER,
 }  # fmt: skip
+#: The rooms of each tier, from the bottom up.
+TIERS = {
+    "ground": "__init__ __main__ version arrays datasets errors files glossary lazy parallel "
+    "progress",
+    "core": "background convention input lists metrics ranking ratings scoring significance",
+    "results": "comparison evaluation published_numbers reconciliation rendering report sampling",
+    "lab": "catalogue experiments folds split_checks surprise",
+    "edges": "cli integrations scale",
+}
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -196,9 +208,25 @@ def short_files(shortest: int = 100) -> list[str]:
     ]
 
 
+def count_tier(rooms: str) -> int:
+    """Return the code lines of some rooms."""
+    return sum(len(file.code_lines) for file in FILES if file.room in rooms.split())
+
+
+def count_added_lines(branch: str) -> tuple[int, int]:
+    """Return how many lines a change adds to files that the branch has, and to all files."""
+    words = ["git", "diff", "--numstat", "--no-renames", f"{branch}...", "--", ROOT.name]
+    lines = subprocess.check_output(words, cwd=ROOT.parent, text=True).splitlines()  # noqa: S603
+    added = {path: int(n) for n, _, path in map(str.split, lines) if path.endswith(".py")}
+    words = ["git", "ls-tree", "-r", "--name-only", branch, ROOT.name]
+    known = set(subprocess.check_output(words, cwd=ROOT.parent, text=True).split())  # noqa: S603
+    return sum(n for path, n in added.items() if path in known), sum(added.values())
+
+
 def count_all() -> dict[str, int]:
     """Return the counts that may not grow."""
     return {
+        **{f"code lines, {tier}": count_tier(rooms) for tier, rooms in TIERS.items()},
         "code lines": sum(len(file.code_lines) for file in FILES),
         "code lines of the tests": sum(len(file.code_lines) for file in TESTS),
         "files": len(FILES),
@@ -213,6 +241,9 @@ def main() -> None:
     """Print the counts, and the lines of each room and test folder."""
     for what, count in count_all().items():
         print(f"{count:>7,}  {what}")
+    if sys.argv[1:]:
+        finished, every = count_added_lines(sys.argv[1])
+        print(f"{finished / max(every, 1):>7.0%}  of {every:,} new lines are in older files")
     print()
     names_of = names_used_elsewhere()
     for room in sorted({file.room for file in FILES}):

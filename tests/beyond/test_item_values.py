@@ -18,6 +18,7 @@ VALUES: dict[str, Value] = {
     "tail": textbook.in_tail,
     "seen": lambda world, user, item: item in world.history(user),
     "unseen": lambda world, user, item: item not in world.history(user),
+    "item(price)": lambda world, _, item: world.price[item],
 }
 LOWER_IS_BETTER = {"popularity", "seen"}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 from pathlib import Path
 
@@ -12,6 +13,14 @@ import recsys_ndcg as rn
 from recsys_ndcg.convention.presets import PRESETS
 from recsys_ndcg.metrics import Metric
 from tests.accuracy import METRICS
+from tests.beyond import (
+    test_groups,
+    test_history,
+    test_item_values,
+    test_over_lists,
+    test_pairs,
+    test_topics,
+)
 from tests.metrics import test_against_textbook as against_textbook
 from tests.strategies import Sample
 from tests.test_public_api import METRIC_NAMES
@@ -28,6 +37,35 @@ WITHOUT_PRESET = {
     "auc": "of all pairs, not of each user's, where a library has it",
     **dict.fromkeys(("rmse", "mse", "mae"), "there is nothing to choose"),
 }
+#: Measures beyond accuracy whose formulas stand in a table of their tests.
+IN_TABLES = {
+    *test_over_lists.LINEAR,
+    *test_over_lists.OF_EXPOSURE,
+    *(name.partition("(")[0] for name in test_item_values.VALUES),
+    *test_topics.SCORES,
+    *test_topics.WITH_ALPHA,
+    *(name.partition("(")[0] for name, _, _ in test_history.SCORES.values()),
+    *(name.partition("(")[0] for name, _, _ in test_pairs.CASES.values()),
+}
+#: Tests that have the formulas of the others.
+TESTS = (
+    test_groups.test_parity_is_the_disparity_of_expected_rates,
+    test_groups.test_expected_exposure_is_compared_with_ideal_lists,
+    test_groups.test_who_is_served_and_inverse_propensity,
+    test_groups.test_awrf_compares_attention_with_the_catalogue,
+    test_groups.test_bias_disparity_compares_lists_with_training,
+    test_groups.test_item_gap_is_the_mean_difference_of_categories,
+    test_history.test_a_divergence_is_that_of_the_expected_shares,
+    test_pairs.test_cold_is_the_share_of_items_without_training_rows,
+    test_topics.test_category_entropy_is_that_of_the_expected_shares,
+)
+
+
+def test_every_metric_beyond_accuracy_has_a_formula_in_the_tests() -> None:
+    """A new one does not pass without."""
+    in_tests = set(re.findall(r"""["'](\w+)[@("']""", "".join(map(inspect.getsource, TESTS))))
+    names = {name for name, kind in rn.metrics.METRICS.items() if kind.needs}
+    assert names - IN_TABLES - in_tests == set()
 
 
 @pytest.mark.parametrize("name", NAMES)
