@@ -373,7 +373,7 @@ def _read_catalogue(data: Any) -> Ids:
     """Return ids: a column, those of a table by item, or the items of interactions."""
     if is_table_by_item(data):
         return read_indexed_table(data, "catalogue")[0]
-    return read_interactions(data, "catalogue=", needed=("item",)).item.ids
+    return read_interactions(data, "catalogue=", kind="items").item.ids
 
 
 def _read_groups(groups: Any) -> tuple[Ids, list[Any]]:

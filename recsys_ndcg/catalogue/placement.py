@@ -14,7 +14,7 @@ from recsys_ndcg.arrays import Flags, Floats, Ids, Positions, compute_offsets, c
 from recsys_ndcg.catalogue.candidates import Candidates, EstimateBlock, select_top
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, quote, warn
-from recsys_ndcg.input import RATING_COLUMNS, EncodedIds, Rows, check_id_types, encode_ids
+from recsys_ndcg.input import EncodedIds, Rows, check_id_types, encode_ids
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.lists import CatalogueLists, GroupedLists, RankedLists, group_rows, join_tables
 from recsys_ndcg.ratings import Interactions, read_interactions
@@ -30,7 +30,7 @@ _TABLES = ("the ratings of the trainset", "the ratings of the testset")
 
 def read_testset(testset: Any) -> Rows:
     """Return a testset, or test ratings in any other form, as labels."""
-    found = read_interactions(testset, "testset", needed=RATING_COLUMNS[:3])
+    found = read_interactions(testset, "testset", kind="ratings")
     if found.rating is None:
         msg = "testset: the rows have no ratings. Give a list of (user, item, rating)."
         raise InvalidInputError(msg)

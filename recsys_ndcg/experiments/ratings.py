@@ -20,7 +20,7 @@ from recsys_ndcg.experiments.fingerprints import describe_value, fingerprint
 from recsys_ndcg.experiments.functions import RatingColumns
 from recsys_ndcg.files import convert_read_errors, to_arrow_column
 from recsys_ndcg.folds import get_ratings
-from recsys_ndcg.input import RATING_COLUMNS, Rows
+from recsys_ndcg.input import Rows
 from recsys_ndcg.ratings import Interactions, read_interactions
 
 _TIME = "timestamp"
@@ -136,7 +136,7 @@ def _read_rows(
     data: Any, columns: Mapping[str, Any] | None
 ) -> tuple[list[tuple[Any, Any, float, Any]], pd.DataFrame]:
     """Return rows (user, item, rating, time), and other columns; a missing time is None."""
-    found = read_interactions(data, "ratings", columns, RATING_COLUMNS[:3], with_others=True)
+    found = read_interactions(data, "ratings", columns, "ratings")
     if found.rating is None:
         msg = "The ratings have users and items only. Give rows (user, item, rating)."
         raise InvalidInputError(msg)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,20 +24,20 @@ from recsys_ndcg.input.cells import find_ranks, holds_lists
 from recsys_ndcg.input.explode import explode
 from recsys_ndcg.input.file_kinds import KINDS, FileKind, find_kind
 from recsys_ndcg.input.frames import (
-    RATING_COLUMNS,
+    INTERACTION_NAMES,
     Table,
     choose_candidates,
     format_columns,
+    get_names,
     list_candidates,
     match_columns,
-    match_rating_columns,
 )
 from recsys_ndcg.input.known_files import read_candidate_ranks, rewrite_known_file
 from recsys_ndcg.input.matrices import read_matrix, to_matrix
 from recsys_ndcg.input.pickles import is_pickle, read_pickle
 from recsys_ndcg.input.plain_text import parse_text
 from recsys_ndcg.input.python_objects import read_objects, read_predictions
-from recsys_ndcg.input.rows import Rows
+from recsys_ndcg.input.rows import IDS, NEEDED, Rows
 from recsys_ndcg.input.text_format import (
     MAX_COLUMNS,
     MAX_HEADER_LENGTH,
@@ -46,7 +46,6 @@ from recsys_ndcg.input.text_format import (
 )
 from recsys_ndcg.input.text_lists import split_tables
 from recsys_ndcg.input.text_tables import (
-    Chooser,
     ColumnChoice,
     JsonObjects,
     is_json,
@@ -60,8 +59,7 @@ def read_file(
     source: FileSource,
     columns: Mapping[str, Any] | None = None,
     text_format: TextFormat | None = None,
-    order: tuple[str, ...] = TextFormat.COLUMN_ORDER,
-    make_chooser: Callable[[TextFormat], Chooser] | None = None,
+    kind: str = "predictions",
 ) -> pd.DataFrame | Mapping[str, Any] | JsonObjects:
     """Read a table from a file of any kind in `file_kinds`; text may be compressed.
 
@@ -79,10 +77,8 @@ def read_file(
         Our names to the file's.
     text_format : TextFormat, optional
         The format of a text file.
-    order : tuple of str
-        The names of columns without a header; of ratings, those that are needed.
-    make_chooser : callable, optional
-        Returns what chooses the columns of text in a format, by default `choose_file_columns`.
+    kind : str
+        What it is, as in `read_rows`.
 
     Raises
     ------
@@ -106,21 +102,19 @@ def read_file(
     if options == TextFormat(encoding=options.encoding) and is_json(text):
         return read_json(content.name, text)
     if options == TextFormat(encoding=options.encoding):
-        use = "rated" if "rating" in order else "ratings" if make_chooser else "lists"
-        text = rewrite_known_file(text, use)
+        text = rewrite_known_file(text, kind)
     options, given = complete_format(text, options, columns), options
-    if make_chooser is not None:
-        return parse_text(content, text, options, make_chooser(options))
     found = options.split_first_line(text)
-    if given.heading is None and not options.heading and not columns and len(found) <= MAX_COLUMNS:
+    is_found = given.heading is None and not options.heading and kind not in NEEDED
+    if is_found and not columns and len(found) <= MAX_COLUMNS:
         msg = (
             f"{content.name} has no heading, so its columns are taken as "
-            f"{', '.join(order[: len(found)])}, in this order. To silence this, give "
+            f"{', '.join(COLUMN_ORDERS[kind][: len(found)])}, in this order. To silence this, give "
             "(path, rn.TextFormat(heading=False))."
         )
         warn(msg)
     return parse_text(
-        content, text, options, lambda names: choose_file_columns(names, options, columns, order)
+        content, text, options, lambda names: choose_file_columns(names, options, columns, kind)
     )
 
 
@@ -167,18 +161,25 @@ def choose_file_columns(
     names: Sequence[str],
     text_format: TextFormat,
     columns: Mapping[str, Any] | None = None,
-    order: tuple[str, ...] = TextFormat.COLUMN_ORDER,
+    kind: str = "predictions",
 ) -> ColumnChoice:
     """Return the columns to read from a text table, given the names in the file.
 
     Raises
     ------
     InvalidInputError
-        The file has no header, and `columns` has a name that is not a position.
+        The file has no header, and `columns` has a name that is not a position, or it has fewer or
+        more columns than interactions have.
     """
-    named = list(names)
+    named, order = list(names), COLUMN_ORDERS[kind]
+    needed = NEEDED.get(kind, ())
     if not text_format.heading:
+        if needed and not len(needed) <= len(names) <= len(order):
+            form = f"{', '.join(needed)}[, {', '.join(order[len(needed) :])}]"
+            msg = f"{len(names)} columns; ratings are {form}."
+            raise InvalidInputError(msg)
         if not columns:
+            order = needed if len(names) == len(needed) else order
             named = [*order[: len(names)], *names[len(order) :]]
         given = choose_candidates(columns, names).values()
         missing = [one for one in given if one not in (*names, None)]
@@ -188,7 +189,7 @@ def choose_file_columns(
                 "heading, columns are named by their positions, starting at 1."
             )
             raise InvalidInputError(msg)
-    matches = match_columns(named, columns)
+    matches = Table(dict.fromkeys(named), columns, kind, is_text=True).matches
     if len(named) == 2 and "item" not in matches:  # the second may hold lists
         matches = {"user": [named[0]], "item": [named[1]]}
     chosen = {
@@ -196,9 +197,11 @@ def choose_file_columns(
         for ours, theirs in matches.items()
         if len(theirs) == 1 and theirs[0] in named
     }
-    ids = [name for name, ours in chosen.items() if ours in ("user", "item")]
+    # times may be dates
+    ids = [name for name, ours in chosen.items() if ours in (*IDS, "timestamp")]
     ranks = [] if "item" in matches else find_ranks(named)
-    numbers = {name: ours in ("true", "weight") for name, ours in chosen.items() if name not in ids}
+    may_be_empty = {"true", "weight", "rating"} - {*needed}
+    numbers = {name: ours in may_be_empty for name, ours in chosen.items() if name not in ids}
     return ColumnChoice(named, [*ids, *ranks], numbers, ranks)
 
 
@@ -228,100 +231,13 @@ def check_not_binary(content: Content) -> None:
 
 
 _SAMPLE_LINES = 200  # that tell whether two words are a heading
-#: The order of columns without a header, if it differs from predictions.
-_COLUMN_ORDERS = {"labels": ("user", "item", "true"), "results": ("user", "item", "estimated")}
-
-
-def choose_ratings(
-    columns: Mapping[str, Any] | None, needed: Sequence[str], named: dict[str, str]
-) -> Callable[[TextFormat], Chooser]:
-    """Return what chooses the columns of ratings in text, and gives them our names.
-
-    Parameters
-    ----------
-    columns, needed
-        As for `match_rating_columns`.
-    named : dict
-        Gets our names of the columns, and those in the heading.
-    """
-
-    def make(text_format: TextFormat) -> Chooser:
-        def choose(names: Sequence[str]) -> ColumnChoice:
-            has_header = bool(text_format.heading)
-            found = choose_rating_columns(names, columns, needed, has_header=has_header)
-            named.update(found if has_header else {})
-            ours_of = {theirs: ours for ours, theirs in found.items()}
-            ids = [one for one in RATING_COLUMNS if one in found and one != "rating"]
-            numbers = {"rating": "rating" not in needed} if "rating" in found else {}
-            return ColumnChoice([ours_of.get(name, f"{name} ") for name in names], ids, numbers)
-
-        return choose
-
-    return make
-
-
-def open_ratings(
-    data: Any, columns: Mapping[str, Any] | None, needed: Sequence[str]
-) -> tuple[Any, dict[str, str] | None]:
-    """Return a `Table` of ratings, or Python objects, and the heading's names of our columns.
-
-    The names are None if the columns still have their own names.
-    """
-    named: dict[str, str] = {}
-    is_text = is_file_source(split_format(data)[0])
-    user = {"user": columns["user"]} if isinstance(columns, Mapping) and "user" in columns else None
-    choose = choose_ratings(columns, needed, named)
-    opened = _open_data(data, user, None, tuple(needed), "train", choose)
-    is_renamed = is_text and isinstance(opened, Table) and {"user", "item"} <= {*opened.names}
-    return opened, named if is_renamed else None
-
-
-def is_rating_header(fields: Sequence[str]) -> bool:
-    """Return whether the first line of ratings is a header.
-
-    It is if the third field is not a number, or the fields name user and item.
-    """
-    fields = [one.strip() for one in fields]
-    is_word = "".join(fields[2:3]) != "" and bool(np.isnan(parse_number(fields[2])))
-    return is_word or {"user", "item"} <= match_columns(fields).keys()
-
-
-def choose_rating_columns(
-    names: Sequence[str],
-    columns: Mapping[str, Any] | None,
-    needed: Sequence[str],
-    *,
-    has_header: bool,
-) -> dict[str, Any]:
-    """Return the columns of a text file of ratings: by name, or by place if names say nothing.
-
-    Parameters
-    ----------
-    names : sequence of str
-        The fields of the header, or any names of the columns without one.
-    columns, needed
-        As for `match_rating_columns`.
-    has_header : bool
-        Whether the names are of a header.
-
-    Raises
-    ------
-    InvalidInputError
-        A needed column is missing.
-    """
-    found = match_rating_columns(names, columns)
-    n_needed, most = len(needed), len(RATING_COLUMNS)
-    if len(names) < n_needed or (len(names) > most and not has_header):
-        form = f"{', '.join(needed)}[, {', '.join(RATING_COLUMNS[n_needed:])}]"
-        msg = f"{len(names)} columns; ratings are {form}."
-        raise InvalidInputError(msg)
-    if not {"user", "item"} <= found.keys() and len(names) <= most:
-        order = needed if len(names) == n_needed else RATING_COLUMNS
-        for ours, theirs in zip(order, names, strict=False):
-            if theirs not in found.values():
-                found.setdefault(ours, theirs)
-    # a name that was given for another column can leave a needed one out
-    return found if {*needed} <= found.keys() else match_rating_columns(names, columns, needed)
+#: The order of columns without a header.
+COLUMN_ORDERS = {
+    "predictions": TextFormat.COLUMN_ORDER,
+    "labels": ("user", "item", "true"),
+    "results": ("user", "item", "estimated"),
+    **dict.fromkeys(NEEDED, tuple(INTERACTION_NAMES)),
+}
 
 
 def read_rows(
@@ -341,7 +257,8 @@ def read_rows(
     text : TextFormat, optional
         The format of a text file.
     table : str
-        ``"predictions"``, ``"labels"`` or ``"results"``; ``"tuples"`` for predictions that are
+        ``"predictions"``, ``"labels"``, ``"results"``, or a kind of `NEEDED`, such as
+        ``"interactions"``; ``"tuples"`` for predictions that are
         Python objects, ``"Surprise"`` for Surprise's, which may be pickled; ``"qrels"`` or
         ``"run"`` for labels or results of TREC.
     """
@@ -353,11 +270,10 @@ def read_rows(
         return read_trec(data, table)
     if are_several_files(data) and (isinstance(data, str) or are_existing_files(data)):
         return Rows.concat([read_rows(one, columns, text, table) for one in find_files(data)])
-    order = _COLUMN_ORDERS.get(table, TextFormat.COLUMN_ORDER)
-    data = _open_data(data, Table.select_columns(table, columns), text, order, table)
+    data = open_data(data, columns, text, table)
     rows = None if table == "predictions" else read_matrix(data, table)
     if rows is None and isinstance(data, Table):
-        rows = data.read_rows(table)
+        rows = data.read_rows()
     elif rows is None:
         if table == "predictions" and columns:
             msg = "columns= names the columns of a table, but the data is not a table."
@@ -391,30 +307,32 @@ def read_pair(
     return split_tables(labelled, recommended.drop_fillers(), list_separator)
 
 
-def _open_data(  # noqa: PLR0913, PLR0917 - what is known of a table
+def open_data(
     data: Any,
-    columns: Mapping[str, Any] | None,
-    text_format: TextFormat | None,
-    order: tuple[str, ...],
-    table: str,
-    make_chooser: Callable[[TextFormat], Chooser] | None = None,
+    columns: Mapping[str, Any] | None = None,
+    text_format: TextFormat | None = None,
+    kind: str = "predictions",
 ) -> Any:
     """Return data, or what a file holds: a `Table` with our column names, or Python objects."""
+    if isinstance(data, Table) or to_matrix(data) is not None:
+        return data
+    columns = Table.select_columns(kind, columns)
     data, text_format = split_format(unwrap_ratings(data), text_format)
     data = _load_pickle(data, columns, text_format)
     if is_file_source(data):
         columns = {  # names in files are text, also positions
             ours: [*map(str, theirs)] if isinstance(theirs, list) else str(theirs)
-            for ours, theirs in Table.check_columns(columns).items()
+            for ours, theirs in Table.check_columns(columns, kind).items()
         }
-        data = read_file(data, columns, text_format, order, make_chooser)
+        data = read_file(data, columns, text_format, kind)
         if not isinstance(data, JsonObjects):
-            return explode(Table(data, columns), table)
+            is_text = isinstance(data, dict | pd.DataFrame)
+            return explode(Table(data, columns, kind, is_text=is_text))
         data = _convert_records(data.data)
-    if not _is_table(data, columns):
+    if not _is_table(data, columns, kind):
         return data
     index = data.index if isinstance(data, pd.DataFrame) else None
-    return explode(Table(data, columns), table, index)
+    return explode(Table(data, columns, kind), index)
 
 
 def unwrap_ratings(data: Any) -> Any:
@@ -454,10 +372,10 @@ def _convert_records(data: Any) -> Any:
     return pd.DataFrame(data) if is_records else data
 
 
-def _is_table(data: Any, columns: Mapping[str, Any] | None) -> bool:
+def _is_table(data: Any, columns: Mapping[str, Any] | None, kind: str) -> bool:
     """Return whether data are a table or a file, not a mapping {user: pairs} or rows."""
     if isinstance(data, Mapping):
-        matches = match_columns(data, Table.check_columns(columns))
+        matches = match_columns(data, Table.check_columns(columns, kind), get_names(kind))
         has_user = "user" in matches and matches["user"][0] in data
         if not has_user or len(matches) > 1 or columns:
             return has_user

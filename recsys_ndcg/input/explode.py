@@ -10,15 +10,15 @@ import pandas as pd
 from recsys_ndcg.arrays import concat_ranges
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.input.cells import ListCells, find_ranks
-from recsys_ndcg.input.frames import Table, match_columns
+from recsys_ndcg.input.frames import Table, get_names, match_columns
 from recsys_ndcg.input.ids import factorize_ids
-from recsys_ndcg.input.rows import to_column, to_ids
+from recsys_ndcg.input.rows import IDS, to_column, to_ids
 
 #: The numbers that may stand beside the items, in lists of the same length.
-_PARALLEL = ("estimated", "true", "weight", "rank")
+_PARALLEL = ("estimated", "true", "weight", "rank", "rating", "timestamp")
 
 
-def explode(table: Table, kind: str, index: Any = None) -> Table:
+def explode(table: Table, index: Any = None) -> Table:
     """Return a table with a row per item, if each row is a user's list; else the table itself.
 
     Lists are in cells, the best first, or in one column per rank. Results get the column `rank`,
@@ -28,67 +28,59 @@ def explode(table: Table, kind: str, index: Any = None) -> Table:
     ----------
     table : Table
         The table.
-    kind : {'predictions', 'labels', 'results', 'train'}
-        What it is.
     index : pandas.Index, optional
         The users, if all columns are ranks; by default they are 0, 1, 2 and so on.
     """
     names = {ours: one[0] for ours, one in table.matches.items() if len(one) == 1}
-    ranks = find_ranks(table.names) if "item" not in names and kind != "predictions" else []
+    ranks = find_ranks(table.names) if "item" not in names and table.kind != "predictions" else []
     if ranks and ("user" in names or len(ranks) == len(table.names)):
         cells = ListCells.from_ranks([to_column(table.get_native(one), one) for one in ranks])
         if len(ranks) == len(table.names):
             names["user"], users = "user", np.arange(len(cells.lengths)) if index is None else index
         else:
             users = table.get_native(names["user"])
-        return _lengthen(table, kind, cells, {"user": names["user"]}, users, {})
-    names = match_lists(table, kind)
+        return _lengthen(table, cells, {"user": names["user"]}, users, {})
+    names = match_lists(table)
     if not names:
         return table
     if not table.holds_lists(names["item"]):
-        return _rank_single(table, kind, names)
+        return _rank_single(table, names)
     found = ListCells.of(table.get_native(names["item"]), names["item"])
     assert found is not None, "it holds lists"  # noqa: S101
     numbers = {
         ours: found.read_parallel(table.get_native(theirs), theirs)
         for ours, theirs in names.items()
-        if ours not in ("user", "item")
+        if ours not in IDS
     }
-    return _lengthen(table, kind, found, names, table.get_native(names["user"]), numbers)
+    return _lengthen(table, found, names, table.get_native(names["user"]), numbers)
 
 
-def match_lists(table: Table, kind: str) -> dict[str, Any]:
-    """Return our names of the columns to the table's, if each row may be a user's list; else {}.
-
-    Parameters
-    ----------
-    table, kind
-        As in `explode`.
-    """
+def match_lists(table: Table) -> dict[str, Any]:
+    """Return our names of the columns to the table's, if each row may be a user's list; else {}."""
     names = {ours: one[0] for ours, one in table.matches.items() if len(one) == 1}
-    names |= _find_list_names(table, kind, names)
+    names |= _find_list_names(table, names)
     if not {"user", "item"} <= names.keys() or not {names["user"], names["item"]} <= {*table.names}:
         return {}
     if not table.holds_lists(names["item"]):
-        return {ours: names[ours] for ours in ("user", "item")}
-    used = [one for one in ("user", "item", *_PARALLEL) if names.get(one) in table.names]
+        return {ours: names[ours] for ours in IDS}
+    used = [one for one in (*IDS, *_PARALLEL) if names.get(one) in table.names]
     return {ours: names[ours] for ours in used}
 
 
-def _find_list_names(table: Table, kind: str, names: dict[str, Any]) -> dict[str, Any]:
+def _find_list_names(table: Table, names: dict[str, Any]) -> dict[str, Any]:
     """Return the names of our columns that are found by what is in the cells."""
     if "item" in names and (
         names["item"] not in table.names or not table.holds_lists(names["item"])
     ):
         return {}
     lists = [name for name in table.names if table.holds_lists(name)]
-    is_pair = len(table.names) == 2 and kind != "predictions"
+    is_pair = len(table.names) == 2 and table.kind != "predictions"
     if not lists and is_pair and table.holds_text(table.names[1]):
         lists = table.names[1:]
     singular = {name.rstrip("s"): name for name in lists if isinstance(name, str)}
     found = {
         ours: singular.get(one[0], one[0])
-        for ours, one in match_columns(singular, table.given).items()
+        for ours, one in match_columns(singular, table.given, get_names(table.kind)).items()
         if len(one) == 1 and ours not in names
     }
     taken = {*names.values(), *found.values()}
@@ -106,23 +98,23 @@ def _has_score(table: Table) -> bool:
     return table.has_candidate("rank") or table.has_candidate("estimated")
 
 
-def _rank_single(table: Table, kind: str, names: dict[str, Any]) -> Table:
+def _rank_single(table: Table, names: dict[str, Any]) -> Table:
     """Return a table whose cells of text may be lists; results get a rank if each user has one."""
     is_found = {*table.matches.get("item", [])} == {names["item"]} and "user" in table
-    needs_rank = kind == "results" and not (_has_score(table) and is_found)
+    needs_rank = table.kind == "results" and not (_has_score(table) and is_found)
     if needs_rank:
         _check_cells(table.get_native(names["item"]), names["item"])
     elif is_found:
         return table
-    users, items = (table.get_native(names[one]) for one in ("user", "item"))
+    users, items = (table.get_native(names[one]) for one in IDS)
     columns = {"user": users, "item": items}
     if needs_rank:
         ids, codes = factorize_ids(to_ids(users, "user"), "user")
         if len(ids) < len(codes):
             return table
         columns["rank"] = np.ones(len(codes))
-    Table.warn_of_names({one: names[one] for one in ("user", "item") if one not in table.given})
-    return Table(columns, is_one_per_user=True)
+    table.warn_of_names({one: names[one] for one in IDS})
+    return Table(columns, kind=table.kind, is_one_per_user=True)
 
 
 def _check_cells(cells: Any, name: Any) -> None:
@@ -153,18 +145,13 @@ def _check_ordered(table: Table, used: dict[str, Any], users: Any) -> None:
         raise InvalidInputError(msg)
 
 
-def _lengthen(  # noqa: PLR0913, PLR0917 - the parts of a table
-    table: Table,
-    kind: str,
-    cells: ListCells,
-    used: dict[str, Any],
-    users: Any,
-    numbers: dict[str, Any],
+def _lengthen(
+    table: Table, cells: ListCells, used: dict[str, Any], users: Any, numbers: dict[str, Any]
 ) -> Table:
     columns: dict[str, Any] = {"user": cells.repeat(to_ids(users, "user")), "item": cells.entries}
     columns |= numbers
-    if kind == "results" and not {"estimated", "rank"} & {*numbers}:
+    if table.kind == "results" and not {"estimated", "rank"} & {*numbers}:
         _check_ordered(table, used, users)
         columns["rank"] = concat_ranges(np.ones(len(cells.lengths), np.int64), cells.lengths)
-    Table.warn_of_names({one: name for one, name in used.items() if one not in table.given})
-    return Table(columns)
+    table.warn_of_names(used)
+    return Table(columns, kind=table.kind)

@@ -17,7 +17,7 @@ from recsys_ndcg.errors import InvalidInputError, quote, suggest, warn
 from recsys_ndcg.input.cells import holds_lists, holds_text
 from recsys_ndcg.input.ids import convert_polars_text, raise_for_rows
 from recsys_ndcg.input.python_objects import JOIN_ADVICE
-from recsys_ndcg.input.rows import Rows, to_column, to_floats, to_ids
+from recsys_ndcg.input.rows import IDS, NEEDED, Rows, to_column, to_floats, to_ids, to_times
 from recsys_ndcg.parallel import map_in_threads
 
 #: Normalised names of times and row numbers, which are neither grades nor scores.
@@ -34,8 +34,35 @@ _SAMPLE = 1000  # rows of a column that is not used
 _NUMBER = re.compile(r"[-+]?[0-9]+([.,][0-9]*)?([eE][-+]?[0-9]+)?")
 
 
+#: Our columns in a kind of table, and the recognised names of each, normalised. A further column
+#: is one line: its numbers are read if a table has it, then taken, grouped and joined like others.
+_NAMES = {
+    "user": "user uid userid useridx username customer customerid visitorid reviewerid "
+    "accountid memberid query queryid qid topic topicid",
+    "item": "item iid itemid itemidx movie movieid product productid book bookid isbn asin "
+    "parentasin article articleid track trackid song songid artist artistid anime animeid "
+    "business businessid game gameid news newsid video videoid sku doc docid docno document "
+    "documentid",
+    "estimated": "estimated est estimate prediction pred predicted predictedrating "
+    "predictedscore ypred yhat score",
+    "true": "true rui rating bookrating label grade relevance rel truerating "
+    "truelabel groundtruth ytrue actual actualrating",
+    "weight": "weight labelweight",
+    "rank": "rank",
+}
+#: Those of rows that are no predictions, in the order of files without a heading.
+INTERACTION_NAMES = {
+    "user": _NAMES["user"],
+    "item": _NAMES["item"],
+    "rating": f"{_NAMES['true']} {_NAMES['weight']}",
+    "timestamp": _TIMES,
+}
+
+
 def match_columns(
-    names: Iterable[Any], columns: Mapping[str, Any] | None = None
+    names: Iterable[Any],
+    columns: Mapping[str, Any] | None = None,
+    known: Mapping[str, str] = _NAMES,
 ) -> dict[str, list[Any]]:
     """Return the columns of a table that may be each of ours.
 
@@ -45,6 +72,8 @@ def match_columns(
         The table's column names.
     columns : mapping, optional
         Our names to the table's, as given by the user.
+    known : mapping
+        Our names, and the recognised ones of each.
 
     Returns
     -------
@@ -63,8 +92,7 @@ def match_columns(
     matches: dict[str, list[Any]] = {ours: [theirs] for ours, theirs in given.items()}
     for name in names:
         word = _normalise(name) if isinstance(name, str) else ""
-        known = Table.COLUMN_NAMES.items()
-        ours = next((ours for ours, words in known if word in words.split()), "")
+        ours = next((ours for ours, words in known.items() if word in words.split()), "")
         if not ours or ours in given or name in given.values():
             continue
         if name == ours:
@@ -76,6 +104,11 @@ def match_columns(
         grades = matches.get("true", []) + matches.pop("weight", [])
         matches |= {"true": grades} if grades else {}
     return matches
+
+
+def get_names(kind: str) -> Mapping[str, str]:
+    """Return our columns in a kind of table, and the recognised names of each."""
+    return INTERACTION_NAMES if kind in NEEDED else _NAMES
 
 
 def choose_candidates(columns: Mapping[str, Any] | None, names: Sequence[Any]) -> dict[str, Any]:
@@ -104,75 +137,6 @@ def list_candidates(columns: Mapping[str, Any] | None) -> list[Any]:
     """
     given = (columns or {}).values()
     return [one for theirs in given for one in (theirs if isinstance(theirs, list) else [theirs])]
-
-
-#: Our names of the columns of ratings, in the order of files without a header.
-RATING_COLUMNS = ("user", "item", "rating", "timestamp")
-
-
-def match_rating_columns(
-    names: Iterable[Any], columns: Mapping[str, Any] | None = None, needed: Iterable[str] = ()
-) -> dict[str, Any]:
-    """Return the columns of a table of ratings, as far as it has them.
-
-    Parameters
-    ----------
-    names : iterable
-        The table's column names.
-    columns : mapping, optional
-        The table's names of ``user``, ``item``, ``rating`` and ``timestamp``, if they are given.
-    needed : iterable of str
-        Those of ours that must be there.
-
-    Raises
-    ------
-    InvalidInputError
-        The mapping is wrong, a column is missing, or several columns may be meant.
-
-    Examples
-    --------
-    >>> match_rating_columns(["date", "movieId", "userId", "rating"])
-    {'user': 'userId', 'item': 'movieId', 'rating': 'rating', 'timestamp': 'date'}
-    """
-    if not isinstance(columns, Mapping | None):
-        msg = f"columns must map our names to yours, {{'rating': 'stars'}}, not {quote(columns)}."
-        raise InvalidInputError(msg)
-    names = list(names)
-    given = choose_candidates(columns, names)
-    for ours, theirs in given.items():
-        if ours not in RATING_COLUMNS:
-            msg = f"columns: {ours!r} is none of {', '.join(RATING_COLUMNS)}."
-            raise InvalidInputError(msg)
-        if theirs not in names:
-            msg = f"There is no column {theirs!r}; the columns are {format_columns(names)}."
-            raise InvalidInputError(msg)
-    free = [name for name in names if name not in given.values()]
-    times = [name for name in free if isinstance(name, str) and _normalise(name) in _TIMES.split()]
-    matches = {"rating": [], "timestamp": times, **match_columns(free)}
-    matches["rating"] = ["rating"] if "rating" in free else matches.pop("true", [])
-    matches["timestamp"] = ["timestamp"] if "timestamp" in times else times
-    found: dict[str, Any] = {}
-    for ours in RATING_COLUMNS:
-        candidates = [given[ours]] if ours in given else matches.get(ours, [])
-        if len(candidates) > 1:
-            msg = (
-                f"{' and '.join(map(repr, candidates))} could each be the {ours}. Pass its name: "
-                f"columns={{{ours!r}: '...'}}."
-            )
-            raise InvalidInputError(msg)
-        found.update(zip([ours], candidates, strict=False))
-    for ours in needed:
-        taken = [name for name, theirs in given.items() if theirs == ours != name]
-        if ours not in found and taken:
-            msg = f"columns: the column {ours!r} is the {taken[0]}, so none is left for the {ours}."
-            raise InvalidInputError(msg)
-        if ours not in found:
-            msg = (
-                f"There is no column {ours!r}; the columns are {format_columns(names)}. Pass its "
-                f"name: columns={{{ours!r}: '...'}}."
-            )
-            raise InvalidInputError(msg)
-    return found
 
 
 def format_columns(names: Iterable[Any]) -> str:
@@ -238,42 +202,51 @@ class Table:
         One row per (user, item).
     columns : mapping, optional
         Our names to the table's, if they differ: ``{"estimated": "est"}``.
+    kind : str
+        What it is: ``"predictions"``, ``"labels"``, ``"results"``, or a kind of `NEEDED`.
+    is_text : bool
+        Whether it is from text: columns of interactions may be known by their places.
     is_one_per_user : bool
         Whether each row is of another user, and has no number.
     """
 
-    #: Our columns, and the recognised names of each, normalised. A further column is one line:
-    #: its numbers are read if a table has it, then taken, grouped and joined like all others.
-    COLUMN_NAMES: ClassVar = {
-        "user": "user uid userid useridx username customer customerid visitorid reviewerid "
-        "accountid memberid query queryid qid topic topicid",
-        "item": "item iid itemid itemidx movie movieid product productid book bookid isbn asin "
-        "parentasin article articleid track trackid song songid artist artistid anime animeid "
-        "business businessid game gameid news newsid video videoid sku doc docid docno document "
-        "documentid",
-        "estimated": "estimated est estimate prediction pred predicted predictedrating "
-        "predictedscore ypred yhat score",
-        "true": "true rui rating bookrating label grade relevance rel truerating "
-        "truelabel groundtruth ytrue actual actualrating",
-        "weight": "weight labelweight",
-        "rank": "rank",
-    }
+    COLUMN_NAMES: ClassVar = _NAMES
     #: How to fix values that are not ranks.
     RANK_ADVICE: ClassVar = f"ranks are 1 for the best item, 2, 3, …; {_SCORES_ADVICE}"
 
     def __init__(
-        self, data: Any, columns: Mapping[str, Any] | None = None, *, is_one_per_user: bool = False
+        self,
+        data: Any,
+        columns: Mapping[str, Any] | None = None,
+        kind: str = "predictions",
+        *,
+        is_text: bool = False,
+        is_one_per_user: bool = False,
     ) -> None:
-        self.is_one_per_user = is_one_per_user
-        given = self.check_columns(columns)
-        self._is_one_of_two = False  # labels or results
+        self.kind, self.is_one_per_user = kind, is_one_per_user
+        self._known = get_names(kind)
+        given = self.check_columns(columns, kind)
         self._used: dict[Any, str] = {}
         index = getattr(data, "index", None)  # the default index of pandas has a step
         self._has_bare_index = getattr(index, "names", 0) == [None] and not hasattr(index, "step")
-        self._data, self._lazy, self.names = _open_table(_include_index(data, given))
+        self._data, self._lazy, self.names = _open_table(_include_index(data, given, self._known))
         self.given = choose_candidates(given, self.names)
         self._candidates = {ours: list_candidates({ours: given[ours]}) for ours in given}
-        self.matches = match_columns(self.names, self.given)
+        self.matches = match_columns(self.names, self.given, self._known)
+        self._is_text = is_text
+        if is_text and kind in NEEDED and len(self.names) <= len(self._known):
+            self._match_places()
+
+    def _match_places(self) -> None:
+        """Take columns by their places if no names of users and items are recognised."""
+        if {"user", "item"} <= self.matches.keys():
+            return
+        needed = NEEDED[self.kind]
+        order = needed if len(self.names) == len(needed) else self._known
+        taken = [name for names in self.matches.values() for name in names]
+        for ours, name in zip(order, self.names, strict=False):
+            if name not in taken:
+                self.matches.setdefault(ours, [name])
 
     def _get_sample(self, name: Any) -> Any:
         """Return the first values of a column, or all."""
@@ -318,7 +291,9 @@ class Table:
         return {ours: theirs for ours, theirs in columns.items() if ours not in others}
 
     @staticmethod
-    def check_columns(columns: Mapping[str, Any] | None) -> dict[str, Any]:
+    def check_columns(
+        columns: Mapping[str, Any] | None, kind: str = "predictions"
+    ) -> dict[str, Any]:
         """Validate a mapping of our column names to a table's, and return it as a dict.
 
         A list has several names: of each table the first that it has.
@@ -329,7 +304,7 @@ class Table:
             A name of ours does not exist, or two have the same column.
         """
         if not (columns is None or isinstance(columns, Mapping)):
-            form = "{'true': 'r_ui'}"
+            form = "{'rating': 'stars'}" if kind in NEEDED else "{'true': 'r_ui'}"
             msg = f"columns must map our names to the table's, {form}, not {quote(columns)}."
             raise InvalidInputError(msg)
         given = dict(columns or {})
@@ -339,8 +314,8 @@ class Table:
                 msg = f"columns: {ours} is the name of a column, or a list of names, not "
                 msg += f"{quote(theirs)}."
                 raise InvalidInputError(msg)
-            if ours not in Table.COLUMN_NAMES:
-                hint = suggest(ours, Table.COLUMN_NAMES)
+            if ours not in get_names(kind):
+                hint = suggest(ours, get_names(kind))
                 msg = f"columns: {ours!r} is not one of our column names. {hint}"
                 raise InvalidInputError(msg)
         for (first, theirs), (second, other) in combinations(given.items(), 2):
@@ -365,8 +340,8 @@ class Table:
         matches = self.matches.get(column, [])
         return len(matches) == 1 and matches[0] in self.names
 
-    def read_rows(self, table: str = "predictions") -> Rows:
-        """Read the columns of predictions, labels or results.
+    def read_rows(self) -> Rows:
+        """Read the columns of predictions, labels, results or interactions.
 
         Raises
         ------
@@ -378,44 +353,52 @@ class Table:
         DataWarning
             No list has a first rank, or an unused column may be the grade.
         """
-        wanted = self.choose_columns(table)
-        self.collect(*wanted)
-        ids = [self._get_column(name) for name in ("user", "item")]
+        wanted = self.choose_columns()
+        if self.kind != "ratings":  # whose other columns may be read, too
+            self.collect(*wanted)
+        ids = [self._get_column(name) for name in wanted if name in IDS]
         ids = [(convert_polars_text(values), name) for values, name in ids]
-        user, item = map_in_threads(lambda column: to_ids(*column), ids, length_hint(ids[0][0]))
-        columns: dict[str, Any] = {"user": user, "item": item}
-        columns |= {name: self.read_numbers(name) for name in wanted[2:]}
-        if table == "labels" and "true" not in columns:  # every row counts as 1
-            columns["true"] = np.ones(len(user))
+        encoded = map_in_threads(lambda column: to_ids(*column), ids, length_hint(ids[0][0]))
+        columns: dict[str, Any] = dict(zip(wanted, encoded, strict=False))
+        for name in wanted[len(ids) :]:
+            read = to_times if name == "timestamp" else to_floats
+            columns[name] = read(*self._get_column(name))
+        if self.kind == "labels" and "true" not in columns:  # every row counts as 1
+            columns["true"] = np.ones(len(encoded[0]))
         has_ranks = "rank" in columns
         if has_ranks:
             self._check_ranks(columns["rank"])
             columns["estimated"] = -columns.pop("rank")
         score = "rank" if has_ranks else "estimated"
         # one row per user has no numbers; the ranks of its results were made by `explode`
-        has_numbers = self.has_candidate("true") if table == "labels" else not self.is_one_per_user
-        may_hold_lists = table in ("labels", "results") and not has_numbers and holds_text(item)
-        rows = Rows(columns, table, has_ranks, score, may_hold_lists)
+        is_labels = self.kind == "labels"
+        has_numbers = self.has_candidate("true") if is_labels else not self.is_one_per_user
+        may_hold_lists = self._is_one_of_two and not has_numbers and holds_text(columns["item"])
+        rows = Rows(columns, self.kind, has_ranks, score, may_hold_lists)
         self.warn_of_recognised_names()
         return rows
 
-    def choose_columns(self, table: str) -> tuple[str, ...]:
-        """Return our columns to read for predictions, labels or results: users and items first.
+    @property
+    def _is_one_of_two(self) -> bool:
+        return self.kind in ("labels", "results")
+
+    def choose_columns(self) -> tuple[str, ...]:
+        """Return our columns to read: users and items first.
 
         Warns
         -----
         DataWarning
             Labels have no grades, but another column may be the grade.
         """
-        self._is_one_of_two = table != "predictions"
-        further = [name for name in self.COLUMN_NAMES if name not in _CORE_COLUMNS and name in self]
-        if table == "predictions":
+        if self.kind in NEEDED:
+            needed = self._check_columns(*NEEDED[self.kind])
+            return tuple(one for one in self._known if one in needed or self.has_candidate(one))
+        further = [name for name in self._known if name not in _CORE_COLUMNS and name in self]
+        if self.kind == "predictions":
             return (*self._check_columns("user", "item", "estimated", "true"), *further)
         ids = self._check_columns("user", "item")
-        if table == "results":
+        if self.kind == "results":
             return (*ids, self._choose_score(), *(one for one in further if one != "weight"))
-        if table == "train":
-            return ids
         if self.has_candidate("true"):
             return (*ids, "true", *further)
         self.use_columns(*ids, *further)
@@ -525,17 +508,17 @@ class Table:
         """Return a column of ids; categories become their values."""
         return to_column(*self._get_column(column))
 
-    def read_numbers(self, column: str) -> Floats:
-        """Return a column of numbers, NaN for a missing one."""
-        return to_floats(*self._get_column(column))
-
-    def read_column(self, name: Any) -> pd.Series[Any]:
-        """Return a column by the table's own name, whatever it has."""
-        if self._lazy is not None:
-            self._data, self._lazy = self._lazy.collect(), None
-        values = self._data[name]
-        values = values.to_numpy() if hasattr(values, "to_native") else values
-        return pd.Series(values).reset_index(drop=True)
+    def read_others(self) -> dict[Any, pd.Series[Any]]:
+        """Return the columns of ratings that are not used; none of text."""
+        is_read = self.kind == "ratings" and not self._is_text
+        others = [name for name in self.names if is_read and name not in self._used]
+        columns = {name: self._data[name] for name in others}
+        return {
+            name: pd.Series(one.to_numpy() if hasattr(one, "to_native") else one).reset_index(
+                drop=True
+            )
+            for name, one in columns.items()
+        }
 
     def collect(self, *columns: str) -> None:
         """Compute these columns of a lazy table, if it has them, and no others."""
@@ -557,7 +540,7 @@ class Table:
             return matches[0]
         if not matches and column in self.names:  # given for another of ours
             other = next(ours for ours, theirs in self.given.items() if theirs == column)
-            first, second = sorted((other, column), key=[*self.COLUMN_NAMES].index)
+            first, second = sorted((other, column), key=[*self._known].index)
             _raise_conflict(first, second, column)
         wanted, why = self.given.get(column, column), f"it has {format_columns(self.names)}"
         if len(matches) > 1:
@@ -612,7 +595,7 @@ class Table:
         others = [name for name in self.names if name not in matched]
         free = [name for name in self.matches.get(column, []) if name in self.names]
         free = free or [name for name in others if not self.is_time_or_row_number(name)]
-        if column == "true" and len(free) > 1:
+        if column in ("true", "rating") and len(free) > 1:
             free = [name for name in free if is_possible_grade(name, self._get_sample(name))]
         return free[0] if len(free) == 1 else "..."
 
@@ -624,24 +607,23 @@ class Table:
         DataWarning
             The message has the argument that makes the mapping explicit.
         """
-        used = {ours: theirs for theirs, ours in self._used.items() if ours not in self.given}
-        self.warn_of_names({ours: used[ours] for ours in self.COLUMN_NAMES if ours in used})
+        used = {ours: theirs for theirs, ours in self._used.items()}
+        self.warn_of_names({ours: used[ours] for ours in self._known if ours in used})
 
-    @staticmethod
-    def warn_of_names(used: Mapping[str, Any]) -> None:
-        """Warn about our columns that have other names in the table."""
-        names = {ours: theirs for ours, theirs in used.items() if ours != theirs}
-        if names:
+    def warn_of_names(self, used: Mapping[str, Any]) -> None:
+        """Warn about our columns that have other names in the table, and were not given."""
+        names = {a: b for a, b in used.items() if a != b and a not in self.given}
+        if names and self.kind not in NEEDED:  # whose names are in reports
             pairs = ", ".join(f"{theirs} as {ours}" for ours, theirs in names.items())
             warn(f"Using {pairs}. To silence this, pass columns={names!r}.")
 
 
-def _include_index(data: Any, columns: Mapping[str, str]) -> Any:
+def _include_index(data: Any, columns: Mapping[str, str], known: Mapping[str, str]) -> Any:
     """Return a table of pandas with those index levels as columns that only the index has."""
     levels = [name for name in getattr(getattr(data, "index", None), "names", []) if name]
     if not levels or not hasattr(data, "columns"):
         return data
-    in_columns, in_index = match_columns(data.columns, columns), match_columns(levels, columns)
+    in_columns, in_index = (match_columns(one, columns, known) for one in (data.columns, levels))
     wanted = {name for ours, names in in_index.items() if ours not in in_columns for name in names}
     wanted |= {name for name in list_candidates(columns) if name not in data.columns}
     names = [name for name in levels if name in wanted]

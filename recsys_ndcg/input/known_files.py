@@ -15,7 +15,7 @@ import pandas as pd
 from recsys_ndcg.errors import InvalidInputError, quote, warn
 from recsys_ndcg.files import Content, open_file
 from recsys_ndcg.input.ids import factorize_ids, format_id
-from recsys_ndcg.input.rows import Rows
+from recsys_ndcg.input.rows import NEEDED, Rows
 from recsys_ndcg.input.text_format import TextFormat, split_format
 
 _HEAD = 1 << 16  # characters in which a file is recognised
@@ -37,8 +37,7 @@ class KnownFile(NamedTuple):
         The regular expression of the beginning of the text.
     rewrite : callable
         Returns the text as a table with a heading, given the text and what it is read as:
-        ``"lists"`` for labels and results, ``"ratings"`` for rows with or without a rating,
-        ``"rated"`` for rows with one, ``"features"`` for a table by item.
+        the kind of table in `read_rows`, or ``"features"`` for a table by item.
     """
 
     name: str
@@ -51,7 +50,7 @@ def find_known_file(text: str, use: str) -> KnownFile | None:
 
     Examples
     --------
-    >>> find_known_file("1:\n7,3,2005-09-06\n", "lists").name
+    >>> find_known_file("1:\n7,3,2005-09-06\n", "labels").name
     'ratings of the Netflix Prize'
     """
     files = _ITEM_FILES if use == "features" else _ROW_FILES
@@ -63,7 +62,7 @@ def rewrite_known_file(text: str, use: str) -> str:
 
     Examples
     --------
-    >>> rewrite_known_file("1:\n7,3,2005-09-06\n8,5,2005-09-07\n", "lists")
+    >>> rewrite_known_file("1:\n7,3,2005-09-06\n8,5,2005-09-07\n", "labels")
     'user,item,true,timestamp\n7,1,3,2005-09-06\n8,1,5,2005-09-07\n'
     """
     known = find_known_file(text, use)
@@ -96,7 +95,7 @@ def _rewrite_behaviors(text: str, use: str) -> str:
     table = pd.read_csv(io.StringIO(text), sep="\t", names=names, dtype=str, quoting=csv.QUOTE_NONE)
     table = table.assign(item=table["item"].str.split()).explode("item")
     table[["item", "true"]] = table["item"].str.rsplit("-", n=1, expand=True)
-    if use == "lists":
+    if use not in NEEDED:
         return _write(table[["user", "item", "true"]])
     times = pd.to_datetime(table["timestamp"], format="%m/%d/%Y %I:%M:%S %p", errors="coerce")
     clicks = table.assign(user=table["own"], timestamp=times.dt.strftime("%Y-%m-%dT%H:%M:%S"))
@@ -110,12 +109,12 @@ def _double_quotes(text: str, _: str) -> str:
 def _rewrite_book_crossing(text: str, use: str) -> str:
     """Leave the rating 0, which is none, empty; leave out its row if a rating is needed."""
     text = _double_quotes(text, use)
-    if use == "rated":
+    if use == "ratings":
         left, count = re.subn(r'^[^\n]*[;,\t]"?0"?\r?(?:\n|\Z)', "", text, flags=re.MULTILINE)
     else:
         left, count = re.subn(r'([;,\t])"?0"?\r?$', r"\1", text, flags=re.MULTILINE)
     if count:
-        done = "left out" if use == "rated" else "read as rows without a rating"
+        done = "left out" if use == "ratings" else "read as rows without a rating"
         warn(
             f"{count} ratings of BookCrossing are 0, which stands for no rating: they are {done}. "
             "To silence this, remove these rows."

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from recsys_ndcg.errors import InvalidInputError, warn
 from recsys_ndcg.input.ids import encode_ids
 from recsys_ndcg.input.python_objects import score_by_rank
-from recsys_ndcg.input.rows import Rows, to_floats
+from recsys_ndcg.input.rows import NUMBERS, Rows, to_floats
 
-#: The numbers of columns of rows of results; those of labels have 2 or 3.
-_WIDTHS = {"results": (3, 4, 5), "train": (2, 3, 4)}
+#: The numbers of columns of rows of labels and results; those of interactions have 2 to 4.
+_WIDTHS = {"labels": (2, 3), "results": (3, 4, 5)}
 _IDS = ("users", "items")  # ids may be tuples
 #: Types whose readers know more of them than a NumPy array would.
 _COLUMNS = (np.ndarray, pd.Series, pd.api.extensions.ExtensionArray, str, bytes)
@@ -51,8 +51,8 @@ def read_matrix(  # noqa: C901 - each form of an array
     ----------
     data : array, tensor, sparse matrix, or pair of arrays of items and their scores
         Item numbers, users × k; or grades or scores, users × items.
-    table : {'labels', 'results', 'train'}
-        What it is.
+    table : str
+        What it is, as in `read_rows`; no predictions.
     other : matrix, optional
         The results of these labels, or the labels of these results.
     labels : Rows, optional
@@ -79,7 +79,7 @@ def read_matrix(  # noqa: C901 - each form of an array
         msg = f"The labels and the results are users × items of shapes {matrix.shape} and "
         msg += f"{other.shape}. Give both a column for each item."
         raise InvalidInputError(msg)
-    if scores is None and width in _WIDTHS.get(table, (2, 3)):
+    if scores is None and width in _WIDTHS.get(table, (2, 3, 4)):
         has_ids = kind in "iuUS"
         if kind == "f" and not _are_whole(matrix[:, :2]):
             return read_all_items(matrix, table)
@@ -126,7 +126,7 @@ def read_all_items(matrix: Any, table: str) -> Rows:
     >>> rows.user.tolist(), rows.item.tolist(), rows.estimated.tolist()
     ([0, 1, 1], [0, 0, 1], [0.5, 0.2, 0.1])
     """
-    number = "estimated" if table == "results" else "true"
+    number = NUMBERS.get(table, "rating")
     if hasattr(matrix, "tocoo"):
         matrix = matrix.tocoo()
         user, item, values = matrix.row, matrix.col, matrix.data
@@ -172,7 +172,7 @@ def read_ranked_items(items: NDArray[Any], scores: Any, table: str) -> Rows:
         kept = item != -1
         n_left_out = int((~kept).sum())
         warn(f"{n_left_out} of {len(item)} items are -1, which fills up short lists: left out.")
-    number = "estimated" if table == "results" else "true"
+    number = NUMBERS.get(table, "rating")
     columns = {"user": user[kept], "item": item[kept], number: values[kept]}
     return Rows(columns, table, order_only=scores is None and table == "results")
 

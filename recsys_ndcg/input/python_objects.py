@@ -16,8 +16,18 @@ from numpy.typing import NDArray
 from recsys_ndcg.arrays import Floats, Ids
 from recsys_ndcg.errors import InvalidInputError, quote, warn
 from recsys_ndcg.input.ids import EncodedIds, factorize_ids
-from recsys_ndcg.input.rows import CONVERSIONS, Rows, restore_decimals, to_column, to_floats
+from recsys_ndcg.input.rows import (
+    CONVERSIONS,
+    NEEDED,
+    NUMBERS,
+    Rows,
+    restore_decimals,
+    to_column,
+    to_floats,
+    to_times,
+)
 
+_ORDERED = {"predictions", "results"}  # lists without numbers are ranked
 #: The types that have a length and are not rows.
 _NOT_ROWS = (str, bytes, Mapping, AbstractSet)
 #: How to fix recommended items without grades.
@@ -46,6 +56,12 @@ class _Form(NamedTuple):
     lists: str
 
 
+_INTERACTIONS = _Form(
+    ("user", "item", "rating", "timestamp"),
+    {2, 3, 4},
+    "(user, item), (user, item, rating) or (user, item, rating, timestamp)",
+    "give {user: [item, ...]} or {user: {item: rating}}",
+)
 _FORMS = {
     "predictions": _Form(
         ("user", "item", "estimated", "true"),
@@ -67,6 +83,7 @@ _FORMS = {
         "give {user: [item, ...]}, best first, {user: [(item, score), ...]} or "
         "{user: {item: score}}",
     ),
+    **dict.fromkeys(NEEDED, _INTERACTIONS),
 }
 
 
@@ -90,7 +107,7 @@ def read_objects(data: Mapping[Any, Any] | Iterable[Any], table: str = "predicti
         return _read_lists(dict(enumerate(rows)), table)
     if rows and table == "predictions" and _is_prediction(rows[0]):
         return read_predictions(rows)
-    if rows and table != "predictions" and are_rows(rows[:1], 4, 5):
+    if rows and table in NUMBERS and are_rows(rows[:1], 4, 5):
         predictions = read_objects(rows)  # which have the fields of labels and of results
         names = (*form.fields, *(["impossible"] if table == "results" else []))
         columns = {name: predictions.columns.get(name) for name in names}
@@ -100,10 +117,11 @@ def read_objects(data: Mapping[Any, Any] | Iterable[Any], table: str = "predicti
     like_first = "like the first one, " if len(form.widths) > 1 else ""
     fields = _split_fields(rows, width, f"{like_first}{form.rows}")
     columns = {
-        name: _to_ids(values, name) if name in ("user", "item") else _to_numbers(values, name)
+        name: _CONVERSIONS.get(name, _to_numbers)(values, name)
         for name, values in zip(form.fields, fields, strict=False)
     }
-    return Rows({form.fields[-1]: np.ones(len(rows)), **columns}, table)
+    default = {form.fields[-1]: np.ones(len(rows))} if table in NUMBERS else {}
+    return Rows(default | columns, table)
 
 
 def _are_lists_of_ids(rows: Sequence[Any]) -> bool:
@@ -174,6 +192,7 @@ def _to_numbers(values: list[Any], column: str) -> Floats:
     return to_floats(values, column) if numbers is None else np.asarray(numbers, dtype=np.float64)
 
 
+_CONVERSIONS = {"user": _to_ids, "item": _to_ids, "timestamp": to_times}
 #: How `marshal` writes a value of exactly this type: a letter, then the value.
 _MARSHALLED = {int: (ord("i"), np.dtype("u1,<i4")), float: (ord("g"), np.dtype("u1,<f8"))}
 _MARSHAL_VERSION = 2  # writes floats as in memory, and no references
@@ -257,23 +276,23 @@ def _read_lists(lists: Mapping[Any, Any], table: str) -> Rows:
     codes = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
     user = EncodedIds(to_column(list(filled), "user"), codes)
     has_pairs = are_rows(flat, 2)
-    default = np.ones(len(flat)) if table == "labels" else score_by_rank(lengths)
+    default = score_by_rank(lengths) if table in _ORDERED else np.ones(len(flat))
     first, second = _split_fields(flat, 2, "") if has_pairs else (flat, default)
     _check_entries(user, flat, first, table, has_pairs=has_pairs)
     if is_predictions:
         estimated, true = (first, second) if has_pairs else (second, first)
         columns = {"estimated": to_floats(estimated, "estimated"), "true": to_floats(true, "true")}
     else:
-        number = form.fields[-1]
+        number = form.fields[2]
         columns = {"item": to_column(first, "item"), number: to_floats(second, number)}
-    return Rows({"user": user} | columns, table, order_only=not has_pairs and table != "labels")
+    return Rows({"user": user} | columns, table, order_only=not has_pairs and table in _ORDERED)
 
 
 def _read_entries(user: Any, entries: Any, table: str) -> list[Any]:
     """Return the entries of a user's list, a dict as pairs; labels may be a set."""
     if table != "predictions" and isinstance(entries, Mapping):
         return list(entries.items())
-    if type(entries) is list or (table == "labels" and isinstance(entries, AbstractSet)):
+    if type(entries) is list or (table not in _ORDERED and isinstance(entries, AbstractSet)):
         return list(entries)
     return parse_list(entries, f"User {quote(user)} has", _FORMS[table].lists)
 
@@ -296,7 +315,7 @@ def _check_entries(
     """
     is_predictions = table == "predictions"
     has_lengths = any(hasattr(kind, "__len__") for kind in set(map(type, first)))
-    if not has_lengths and (is_predictions or (table == "labels" and not has_pairs)):
+    if not has_lengths and (is_predictions or not (has_pairs or table in _ORDERED)):
         return
     are_pairs = is_row(entries[0])
     for place, (entry, value) in enumerate(zip(entries, first, strict=True)):

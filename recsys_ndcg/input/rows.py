@@ -25,6 +25,16 @@ from recsys_ndcg.input.ids import (
 )
 from recsys_ndcg.parallel import map_in_threads
 
+IDS = ("user", "item")
+#: The kinds of tables of rows that are no predictions, and the columns that each needs.
+NEEDED = {
+    "interactions": ("user", "item"),
+    "ratings": ("user", "item", "rating"),
+    "users": ("user",),
+    "items": ("item",),
+}
+#: The column of numbers in each kind of table, if it is not that of interactions.
+NUMBERS = {"labels": "true", "results": "estimated"}
 #: The number of decimal digits that short floats represent exactly.
 SIGNIFICANT_DIGITS = {np.dtype(np.float16): 3, np.dtype(np.float32): 6}
 #: The types that NumPy converts to float64 without a check.

@@ -3,40 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd  # noqa: TC002 - loaded with all that reads tables
 
-from recsys_ndcg.errors import InvalidInputError, quote
+from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.files import are_existing_files, are_several_files, find_files, is_file_source
-from recsys_ndcg.input import (
-    RATING_COLUMNS,
-    Table,
-    match_rating_columns,
-    open_ratings,
-    read_matrix,
-    read_rows,
-    split_format,
-    to_column,
-    to_floats,
-    to_ids,
-    to_times,
-)
+from recsys_ndcg.input import IDS, NEEDED, Table, open_data, read_rows, split_format, to_column
 from recsys_ndcg.ratings.interactions import Interactions, concat_interactions
-
-_ROWS = "(user, item), (user, item, rating) or (user, item, rating, timestamp)"
 
 
 def read_interactions(
     data: Any,
     name: str,
     columns: Mapping[str, str] | None = None,
-    needed: Sequence[str] = RATING_COLUMNS[:2],
-    *,
-    with_others: bool = False,
+    kind: str = "interactions",
 ) -> Interactions:
     """Read users and items, and perhaps ratings, times and further columns.
 
@@ -51,10 +35,8 @@ def read_interactions(
         What the rows are, in messages, such as ``"train="``.
     columns : mapping, optional
         The table's names of user, item, rating and timestamp.
-    needed : sequence of str
-        Which of these must be there.
-    with_others : bool
-        Whether to read the further columns of a table, too.
+    kind : {'interactions', 'ratings', 'users', 'items'}
+        Which of these must be there: users and items; these and ratings; or only one.
 
     Raises
     ------
@@ -69,7 +51,7 @@ def read_interactions(
     if isinstance(data, Interactions):
         return data
     try:
-        found = _read(data, columns, needed, with_others=with_others)
+        found = _read(data, columns, kind)
     except InvalidInputError as error:
         msg = f"{name}: {error}"
         raise InvalidInputError(msg) from None
@@ -119,75 +101,24 @@ def read_ratings(data: Any) -> pd.DataFrame:
     InvalidInputError
         The data cannot be read, or has no ratings.
     """
-    return read_interactions(data, "ratings", needed=RATING_COLUMNS[:3]).to_frame()
+    return read_interactions(data, "ratings", kind="ratings").to_frame()
 
 
-def _read(
-    data: Any,
-    columns: Mapping[str, str] | None,
-    needed: Sequence[str],
-    *,
-    with_others: bool = False,
-) -> Interactions:
-    if len(needed) == 1 and _are_ids(data):  # nothing else counts
-        data = {needed[0]: to_column(data, needed[0])}
-        return _read_table(Table(data), None, needed)
-    if are_several_files(data):
-        return concat_interactions([_read(one, columns, needed) for one in find_files(data)])
-    matrix = read_matrix(data, "train")
-    if matrix is not None:
-        return Interactions.of(matrix.user, matrix.item, matrix.true)
-    opened, named = open_ratings(data, columns, needed)
-    if isinstance(opened, Table):
-        found = _read_table(opened, columns, needed, named)
-        used = {*found.names.values(), *RATING_COLUMNS}
-        names = [name for name in opened.names if with_others and named is None]
-        others = {name: opened.read_column(name) for name in names if name not in used}
-        return replace(found, others=others)
-    if isinstance(opened, Mapping) or not _are_tuples(opened):
-        rows = read_rows(opened, table="labels")
-        return Interactions.of(rows.user, rows.item, rows.true)
-    return _read_tuples(list(opened))
-
-
-def _are_tuples(rows: Any) -> bool:
-    return isinstance(rows, list | tuple | np.ndarray) and not any(
-        isinstance(row, list | set) for row in rows[:1]
-    )
-
-
-def _read_tuples(rows: list[Any]) -> Interactions:
-    """Read rows of two to four fields, all alike."""
-    sizes = [
-        len(row) if hasattr(row, "__len__") and not isinstance(row, str) else 0 for row in rows
-    ]
-    for place, (row, size) in enumerate(zip(rows, sizes, strict=True)):
-        if size != sizes[0] or size not in {2, 3, 4}:
-            msg = f"row {place} (counted from 0) is {quote(row)}; all rows must be {_ROWS}."
-            raise InvalidInputError(msg)
-    fields = dict(zip(RATING_COLUMNS, map(list, zip(*rows, strict=True)), strict=False))
-    if set(fields.get("timestamp", [None])) == {None}:  # as in Surprise's datasets
-        fields.pop("timestamp", None)
-    return _read_table(Table(fields), None, RATING_COLUMNS[:2]) if rows else Interactions.of([], [])
-
-
-def _read_table(
-    table: Table,
-    columns: Mapping[str, str] | None,
-    needed: Sequence[str],
-    named: Mapping[str, str] | None = None,
-) -> Interactions:
-    found = match_rating_columns(table.names, None if named is not None else columns, needed)
-    values = {ours: table.get_native(theirs) for ours, theirs in found.items()}
-    for one, other in (("item", "user"), ("user", "item")):
-        if one not in values:  # only the others count
-            values[one] = np.zeros(len(to_ids(values[other], other)), dtype=np.int64)
-    rating, time = values.get("rating"), values.get("timestamp")
-    interactions = Interactions.of(
-        values["user"],
-        values["item"],
-        None if rating is None else to_floats(rating, "rating"),
-        None if time is None else to_times(time, str(found["timestamp"])),
-    )
-    names = found if named is None else named
-    return replace(interactions, names={a: b for a, b in names.items() if a != b})
+def _read(data: Any, columns: Mapping[str, str] | None, kind: str) -> Interactions:
+    key = NEEDED[kind][0]
+    if kind in {"users", "items"} and _are_ids(data):
+        opened: Any = Table({key: to_column(data, key)}, kind=kind)
+    elif are_several_files(data):
+        return concat_interactions([_read(one, columns, kind) for one in find_files(data)])
+    else:
+        opened = open_data(data, columns, kind=kind)
+    rows = read_rows(opened, table=kind)
+    ids = {one: rows.columns[one] for one in IDS if one in rows.columns}
+    missing = np.zeros(len(ids[key]), dtype=np.int64)  # only the others count
+    numbers = [rows.columns.get(one) for one in ("rating", "timestamp")]
+    found = Interactions.of(ids.get("user", missing), ids.get("item", missing), *numbers)
+    if not isinstance(opened, Table):
+        return found
+    names = opened.use_columns()
+    names = {ours: theirs for ours, theirs in names.items() if ours != theirs}
+    return replace(found, names=names, others=opened.read_others())

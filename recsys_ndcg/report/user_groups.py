@@ -263,8 +263,8 @@ def _count_training_rows(
     train, found = list(train) if isinstance(train, Iterator) else train, None
     if columns and "user" in columns:
         with suppress(InvalidInputError):  # the name may belong to another table
-            found = read_interactions(train, "train", {"user": columns["user"]}, ("user",)).user
-    found = found or read_interactions(train, "train", needed=("user",)).user
+            found = read_interactions(train, "train", {"user": columns["user"]}, "users").user
+    found = found or read_interactions(train, "train", kind="users").user
     ids = found.ids.tolist()
     if are_existing_files(
         split_format(train)[0]

@@ -156,13 +156,13 @@ def map_columns(
     if table == RATINGS:
         return dict(columns or {})
     cells: dict[str, Any] = {"list": [[]], "text": [""]}
-    heading = Table({name: cells.get(kind, ()) for name, kind in kinds.items()}, columns)
-    names = match_lists(heading, table)
+    heading = Table({name: cells.get(kind, ()) for name, kind in kinds.items()}, columns, table)
+    names = match_lists(heading)
     has_lists = bool(names) and kinds[names["item"]] == "list"
     is_unranked = table == RESULTS and not {"rank", "estimated"} & heading.matches.keys()
     if has_lists or (names and is_unranked and kinds[names["item"]] == "text"):
         if warns:
-            Table.warn_of_names({a: b for a, b in names.items() if a not in heading.given})
+            heading.warn_of_names(names)
         return names
     if not names and find_ranks([*kinds]):
         msg = (
@@ -170,7 +170,7 @@ def map_columns(
             "the items of each user into one column of lists."
         )
         raise InvalidInputError(msg)
-    names = heading.use_columns(*heading.choose_columns(table))
+    names = heading.use_columns(*heading.choose_columns())
     if warns:
         heading.warn_of_recognised_names()
     return names
@@ -279,10 +279,10 @@ def build_lists(
         lists = RankedLists.of(tables[PREDICTIONS], duplicates=plan.duplicates)
         return plan.add_background(lists)
     with label_messages(""):  # warnings about all rows of a table were given already
-        results = Table(tables[RESULTS]).read_rows(RESULTS)
+        results = Table(tables[RESULTS], kind=RESULTS).read_rows()
         labels = results.without_labels()
         if LABELS in tables:
-            labels = Table(tables[LABELS]).read_rows(LABELS)
+            labels = Table(tables[LABELS], kind=LABELS).read_rows()
     kept = results.estimated != Rows.FILLER_SCORE  # fillers of the library implicit
     results = results if kept.all() else results.select(kept)
     with label_messages("") as messages:

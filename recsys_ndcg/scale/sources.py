@@ -256,7 +256,7 @@ def _open_text(
         raise InvalidInputError(msg)
     how = replace(how, encoding="UTF-8")  # the only one that DuckDB reads
     text = how.decode(_read_head(paths[0]))
-    if known := find_known_file(text, "lists"):
+    if known := find_known_file(text, table):
         msg = (
             f"{paths[0]}: {known.name} are not read within a memory limit, or as one of several "
             "files. Evaluate the file alone without memory_limit."
@@ -341,7 +341,7 @@ def _explode(  # noqa: PLR0913, PLR0917 - of text and of typed columns
 
 
 def read_names(data: Any) -> tuple[list[str], TextFormat | None]:
-    """Return the fields of the first line of files, or the names of columns, and the text format.
+    """Return the names of columns, or their positions without a heading, and the text format.
 
     The format is None if the data is no text.
 
@@ -359,9 +359,11 @@ def read_names(data: Any) -> tuple[list[str], TextFormat | None]:
         from pyarrow import parquet  # noqa: PLC0415 - an extra
 
         return [*parquet.read_schema(path).names], None
-    line = TextFormat().decode(_read_head(path)).partition("\n")[0]
-    text = TextFormat("::" if "::" in line else TextFormat().find_separator(line))
-    return [one.strip() for one in text.split_first_line(line)], text
+    head = TextFormat().decode(_read_head(path))
+    text = complete_format(head, TextFormat())
+    text = replace(text, separator=text.find_separator(head))
+    names = [one.strip() for one in text.split_first_line(head)]
+    return names if text.heading else [str(one + 1) for one in range(len(names))], text
 
 
 def _read_titles(

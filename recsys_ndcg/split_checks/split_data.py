@@ -9,12 +9,7 @@ from typing import Any
 import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.input import (
-    RATING_COLUMNS,
-    choose_rating_columns,
-    is_rating_header,
-    match_rating_columns,
-)
+from recsys_ndcg.input import Table
 from recsys_ndcg.ratings import Interactions
 
 
@@ -41,18 +36,13 @@ def _read_sorted(
     from recsys_ndcg.scale import read_names, read_users_in_batches  # noqa: PLC0415 - narwhals
 
     names, text = read_names(data)
-    needed, is_headless = RATING_COLUMNS[:2], text is not None and not is_rating_header(names)
-    if text is not None:
-        text = replace(text, heading=not is_headless)
-    if is_headless:
-        names = [str(place + 1) for place in range(len(names))]
-    if text is None:
-        found = match_rating_columns(names, columns, needed)
-    else:
-        found = choose_rating_columns(names, columns, needed, has_header=bool(text.heading))
+    table = Table(dict.fromkeys(names, ()), columns, "interactions", is_text=text is not None)
+    found = table.use_columns(*table.choose_columns())
     ours_of = {"rating": "true"}
     mapped = {ours_of.get(ours, ours): theirs for ours, theirs in found.items()}
-    differing = {} if is_headless else {a: b for a, b in found.items() if a != b}
+    differing = {a: b for a, b in found.items() if a != b}
+    if text is not None and not text.heading:
+        differing = {}
     for batch in read_users_in_batches(data, mapped, memory_limit, text):
         rating, time = (
             batch.column(one).to_numpy().astype(np.float64) if one in mapped else None

@@ -67,7 +67,7 @@ def test_blocks_of_netflix_are_ratings(tmp_path: Path) -> None:
     path = write(tmp_path, NETFLIX, "combined_data_1.txt")
     shown = write(tmp_path, SHOWN, "shown.csv")
     assert _means(path, shown, "rr", threshold=4) == [(1 / 2 + 1) / 2]
-    found = read_interactions(path, "train=", needed=("user", "item", "rating")).to_frame()
+    found = read_interactions(path, "train=", kind="ratings").to_frame()
     assert found[["user", "item", "rating"]].to_numpy().tolist() == [
         [30, 1, 3], [40, 1, 5], [30, 2, 4],
     ]  # fmt: skip
@@ -86,7 +86,7 @@ def test_zero_in_bookcrossing_is_no_rating(tmp_path: Path) -> None:
     assert any("read as Latin-1" in str(one.message) for one in caught)
     assert lists.true.tolist() == pytest.approx([float("nan"), 5.0, 3.0], nan_ok=True)
     with pytest.warns(rn.DataWarning) as caught:
-        found = read_interactions(path, "ratings", needed=("user", "item", "rating"))
+        found = read_interactions(path, "ratings", kind="ratings")
     assert any("they are left out" in str(one.message) for one in caught)
     assert found.to_frame()["rating"].tolist() == [5.0, 3.0, 2.0]
 
