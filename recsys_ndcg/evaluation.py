@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from numbers import Integral
+from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Never
 
+import numpy as np
 import pandas as pd
 
 from recsys_ndcg.background import Background
@@ -24,6 +25,8 @@ from recsys_ndcg.scoring import Cutoffs, Metrics, Plan
 if TYPE_CHECKING:
     from recsys_ndcg.convention import Convention
     from recsys_ndcg.input import TextFormat
+
+_SEQUENCES = (list, tuple, np.ndarray, pd.Series)
 
 
 @hide_more
@@ -211,21 +214,24 @@ def split_catalogue(catalogue: Any) -> tuple[Any, Any]:
 
 def raise_two_tables(first: Any, second: Any) -> Never:
     """Raise the error of a call with two tables without names, with the call to write."""
+    pair = (first, second)
+    heads = [next(iter(one), None) if isinstance(one, _SEQUENCES) else None for one in pair]
+    has_arrays = all(getattr(one, "ndim", 0) == 2 and not hasattr(one, "columns") for one in pair)
     call = "evaluate(labels=test, results=recommended)"
-    if isinstance(second, str) and not isinstance(first, str):
+    if isinstance(second, Integral):
+        call = f"evaluate(data, k={second})"
+    elif isinstance(heads[1], str) or (
+        isinstance(second, str) and not isinstance(first, str | os.PathLike)
+    ):
         call = f"evaluate(data, metrics={second!r})"
-    elif all(
-        isinstance(one, Mapping) and _has_only(one.values(), Mapping) for one in (first, second)
-    ):
+    elif all(isinstance(one, Mapping) and _has_only(one.values(), Mapping) for one in pair):
         call = "evaluate(labels=qrels, results=run)"
-    elif all(
-        getattr(one, "ndim", 0) == 2 and not hasattr(one, "columns") for one in (first, second)
-    ):
+    elif has_arrays:
         call = "evaluate(labels=y_true, results=y_score)"
-    elif all(isinstance(one, list) and _has_only(one, list) for one in (first, second)):
-        call = "evaluate(labels=actual, results=predicted)"
-    elif not (isinstance(first, Mapping | str) or hasattr(first, "columns")):
+    elif _has_only(heads, Real):
         call = "ndcg_at_k(list(zip(y_score, y_true)), 10) for one list"
+    elif _has_only(heads, list | set | np.ndarray):
+        call = "evaluate(labels=actual, results=predicted)"
     msg = (
         "evaluate takes one table of predictions, or two by name, whatever their order in other "
         f"libraries; options have names. Write {call}."
@@ -233,7 +239,7 @@ def raise_two_tables(first: Any, second: Any) -> Never:
     raise InvalidInputError(msg)
 
 
-def _has_only(values: Iterable[Any], kind: type) -> bool:
+def _has_only(values: Iterable[Any], kind: Any) -> bool:
     return all(isinstance(one, kind) for one in values)
 
 
