@@ -13,8 +13,9 @@ from recsys_ndcg.input.ids import encode_ids
 from recsys_ndcg.input.python_objects import score_by_rank
 from recsys_ndcg.input.rows import NUMBERS, Rows, to_floats
 
-#: The numbers of columns of rows of labels and results; those of interactions have 2 to 4.
+#: The numbers of columns of rows of labels and results, and of interactions.
 _WIDTHS = {"labels": (2, 3), "results": (3, 4, 5)}
+_OTHER_WIDTHS = (2, 3, 4)
 _IDS = ("users", "items")  # ids may be tuples
 #: Types whose readers know more of them than a NumPy array would.
 _COLUMNS = (np.ndarray, pd.Series, pd.api.extensions.ExtensionArray, str, bytes)
@@ -42,7 +43,7 @@ def _to_coo(tensor: Any) -> Any:
     return coo_array((values, tuple(places)), shape=tuple(tensor.shape))
 
 
-def read_matrix(  # noqa: C901 - each form of an array
+def read_matrix(
     data: Any, table: str, other: Any = None, labels: Rows | None = None
 ) -> Rows | None:
     """Read labels or results in a matrix with a row per user; None if its rows are no users.
@@ -65,33 +66,63 @@ def read_matrix(  # noqa: C901 - each form of an array
         the users of the labels are not numbered from 0 as rows are.
     """
     scores = None
-    if table == "results" and isinstance(data, tuple) and len(data) == 2:
+    if table == "results" and isinstance(data, tuple | list) and len(data) == 2:
         data, scores = map(to_matrix, data)
+        if data is not None and scores is not None and data.dtype.kind == "f":
+            are_swapped = scores.dtype.kind in "iu"  # as by torch.topk
+            data, scores = (scores, data) if are_swapped else (data, scores)
     matrix = to_matrix(data)
     if matrix is None:
         return None
-    kind, width = matrix.dtype.kind, matrix.shape[1]
-    is_beside = other is not None and other.shape[0] == matrix.shape[0]
-    is_alike = is_beside and other.shape == matrix.shape and "f" in (kind, other.dtype.kind)
-    if is_alike or kind == "b" or hasattr(matrix, "tocoo"):
+    beside = other if other is not None and other.shape[0] == matrix.shape[0] else None
+    if beside is not None:
+        _check_beside(matrix, beside, table)
+    if scores is None and _holds_all_items(matrix, table, beside):
         return read_all_items(matrix, table)
-    if is_beside and kind == other.dtype.kind == "f":
-        msg = f"The labels and the results are users × items of shapes {matrix.shape} and "
-        msg += f"{other.shape}. Give both a column for each item."
-        raise InvalidInputError(msg)
-    if scores is None and width in _WIDTHS.get(table, (2, 3, 4)):
-        has_ids = kind in "iuUS"
-        if kind == "f" and not _are_whole(matrix[:, :2]):
-            return read_all_items(matrix, table)
-        if has_ids and table == "labels" and is_beside:
-            _raise_ambiguous("labels", "may be (user, item), or the relevant items")
-        if not has_ids or table != "results":
-            return None
-        if width == 3 and kind in "iu" and not _are_numbered(len(matrix), labels):
-            _raise_ambiguous("results", "of whole numbers may be (user, item, score), or the items")
-    if kind == "f" and scores is None:
-        return read_all_items(matrix, table)
+    if scores is None and _holds_rows(matrix, table, beside, labels):
+        return None
+    _check_users(len(matrix), labels)
     return read_ranked_items(matrix, scores, table)
+
+
+def _check_beside(matrix: Any, beside: Any, table: str) -> None:
+    """Raise if it is not clear what labels and results, both arrays, hold."""
+    kind, is_alike, msg = matrix.dtype.kind, beside.shape == matrix.shape, ""
+    if kind in "iu" and beside.dtype.kind == "b" and is_alike:
+        msg = f"{table}: whole numbers beside labels of users × items may be scores or items. "
+        msg += f"Give scores as {table}.astype(float), and items as dict(enumerate({table}))."
+    elif kind == beside.dtype.kind == "f" and not is_alike:
+        msg = f"The labels and the results are users × items of shapes {matrix.shape} and "
+        msg += f"{beside.shape}. Give both a column for each item."
+    InvalidInputError.raise_if(msg)
+
+
+def _holds_all_items(matrix: Any, table: str, beside: Any) -> bool:
+    """Return whether an array has a column for each item."""
+    kind = matrix.dtype.kind
+    if kind == "b" or hasattr(matrix, "tocoo"):
+        return True
+    if beside is not None and beside.shape == matrix.shape and "f" in (kind, beside.dtype.kind):
+        return True
+    if table not in _WIDTHS and kind in "iu":
+        return bool(matrix.max(initial=0) <= 1)  # these are no ids
+    may_be_rows = matrix.shape[1] in _WIDTHS.get(table, _OTHER_WIDTHS)
+    return bool(kind == "f" and not (may_be_rows and _are_whole(matrix[:, :2])))
+
+
+def _holds_rows(matrix: Any, table: str, beside: Any, labels: Rows | None) -> bool:
+    """Return whether the rows of an array are (user, item, number); raise if it is not clear."""
+    kind, width = matrix.dtype.kind, matrix.shape[1]
+    if width not in _WIDTHS.get(table, _OTHER_WIDTHS):
+        return False
+    has_ids = kind in "iuUS"
+    if has_ids and table == "labels" and beside is not None:
+        _raise_ambiguous("labels", "may be (user, item), or the relevant items")
+    if not has_ids or table != "results":
+        return True
+    if width == 3 and kind in "iu" and not _are_numbered(len(matrix), labels):
+        _raise_ambiguous("results", "of whole numbers may be (user, item, score), or the items")
+    return False
 
 
 def _are_whole(values: NDArray[Any]) -> bool:
@@ -107,6 +138,17 @@ def _are_numbered(n_users: int, labels: Rows | None) -> bool:
     return users.dtype.kind in "iu" and np.array_equal(users, np.arange(n_users))
 
 
+def _check_users(n_users: int, labels: Rows | None) -> None:
+    """Raise if the labels have a whole number as a user that an array has no row for."""
+    users = encode_ids(labels.user, "user")[0] if labels is not None else np.array([])
+    if users.dtype.kind in "iu" and users.max(initial=0) >= n_users:
+        msg = (
+            f"results: the rows of the array are the users 0 to {n_users - 1}, but the labels have "
+            f"the user {users.max()}. Give the lists with their users: dict(zip(users, results))."
+        )
+        raise InvalidInputError(msg)
+
+
 def _raise_ambiguous(table: str, fault: str) -> NoReturn:
     msg = (
         f"{table}: the rows of an array {fault} of users 0, 1, 2 and so on. If they are rows, give "
@@ -118,7 +160,8 @@ def _raise_ambiguous(table: str, fault: str) -> NoReturn:
 def read_all_items(matrix: Any, table: str) -> Rows:
     """Read the cells of users × items: there is a row for each that is stored and not NaN.
 
-    Users and items are numbered from 0.
+    Users and items are numbered from 0. In interactions 0 is none; in results minus infinity,
+    with which scripts mask the items of training.
 
     Examples
     --------
@@ -135,9 +178,13 @@ def read_all_items(matrix: Any, table: str) -> Rows:
         user = np.repeat(np.arange(n_users, dtype=np.int32), n_items)
         item = np.tile(np.arange(n_items, dtype=np.int32), n_users)
         values = matrix.ravel()
-        is_there = ~np.isnan(values) if matrix.dtype.kind == "f" else np.ones(len(values), bool)
-        if not is_there.all():
-            user, item, values = user[is_there], item[is_there], values[is_there]
+    is_there = np.ones(len(values), bool)
+    if number == "rating":
+        is_there = (values != 0) & (values == values)  # noqa: PLR0124 - not NaN
+    elif values.dtype.kind == "f":
+        is_there = values > -np.inf if table == "results" else ~np.isnan(values)
+    if not is_there.all():
+        user, item, values = user[is_there], item[is_there], values[is_there]
     return Rows({"user": user, "item": item, number: to_floats(values, number)}, table)
 
 

@@ -381,13 +381,15 @@ def parse_list(values: Any, found: str, form: str) -> list[Any]:
     Raises
     ------
     InvalidInputError
-        It is a set, a dict, text or a single value.
+        It is a set, a dict, a table, text or a single value.
     """
     fault, is_list = "", isinstance(values, Iterable) and np.iterable(values)
     if isinstance(values, AbstractSet):
         fault = f"a set, {quote(values)}, which has no order: give a list, best first."
     elif isinstance(values, Mapping):
         fault = f"a dict, {quote(values)}, in place of a list; {form}."
+    elif hasattr(values, "columns"):
+        fault = f"a table, {quote(values)}, in place of a list; {form}."
     elif isinstance(values, str | bytes) or not is_list:  # an array may have no dimension
         fault = f"{quote(values)} in place of a list; {form}."
     if fault:

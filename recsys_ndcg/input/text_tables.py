@@ -7,6 +7,7 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -75,12 +76,9 @@ def read_json(name: str, text: str) -> JsonLines | JsonObjects:
     if isinstance(whole, dict) and {"user", "item"} <= whole.keys():  # columns, as of pandas
         are_columns = all(isinstance(one, dict) for one in whole.values())
         return JsonObjects(pd.DataFrame(whole)) if are_columns else JsonObjects(whole)
-    if (
-        whole
-        and isinstance(whole, dict)
-        and all(isinstance(one, list | dict) for one in whole.values())
-    ):
-        return JsonObjects(_number_keys({user: _number_keys(one) for user, one in whole.items()}))
+    users = whole if isinstance(whole, dict) else JsonLines(name, text).merge_users()
+    if users and all(isinstance(one, list | dict) for one in users.values()):
+        return JsonObjects(_number_keys({user: _number_keys(one) for user, one in users.items()}))
     return JsonLines(name, text)
 
 
@@ -139,6 +137,11 @@ class JsonLines(Mapping[str, Any]):
     def __len__(self) -> int:
         """Return the number of columns."""
         return len(self._names)
+
+    def merge_users(self) -> dict[str, Any]:
+        """Return all lines as one object if each has one name of its own, as {user: items} has."""
+        pairs = [*chain.from_iterable(row.items() for _, row in self._rows)]
+        return dict(pairs) if len(pairs) == len(self._rows) == len(self._names) > 1 else {}
 
     def _parse_line(self, number: int, line: str) -> dict[str, Any]:
         try:
