@@ -14,7 +14,7 @@ import pandas as pd
 
 from recsys_ndcg.arrays import Floats, Ids
 from recsys_ndcg.errors import InvalidInputError, quote, suggest, warn
-from recsys_ndcg.input.cells import holds_lists, holds_text
+from recsys_ndcg.input.cells import find_cell_kind, find_type_kind
 from recsys_ndcg.input.ids import convert_polars_text, raise_for_rows
 from recsys_ndcg.input.python_objects import JOIN_ADVICE
 from recsys_ndcg.input.rows import IDS, NEEDED, Rows, to_column, to_floats, to_ids, to_times
@@ -256,21 +256,13 @@ class Table:
             return to_column(self.get_native(name)[:_SAMPLE], str(name))
         return ()
 
-    def holds_lists(self, name: Any) -> bool:
-        """Return whether the cells of a column hold several values each."""
+    def find_cell_kind(self, name: Any) -> str:
+        """Return whether the cells of a column are a "list" of values or "text"; "" for others."""
         if self._lazy is not None:
-            return str(self._lazy.collect_schema()[name]).startswith(("List", "Array"))
-        if hasattr(self._data, "holds_lists"):  # a file whose columns are read on access
-            return bool(self._data.holds_lists(name))
-        return holds_lists(self.get_native(name))
-
-    def holds_text(self, name: Any) -> bool:
-        """Return whether the cells of a column are text, which may be that of several ids."""
-        if self._lazy is not None:
-            return str(self._lazy.collect_schema()[name]) in ("String", "Categorical", "Enum")
-        if hasattr(self._data, "holds_text"):
-            return bool(self._data.holds_text(name))
-        return holds_text(self.get_native(name))
+            return find_type_kind(self._lazy.collect_schema()[name])
+        if hasattr(self._data, "find_cell_kind"):  # a file whose columns are read on access
+            return str(self._data.find_cell_kind(name))
+        return find_cell_kind(self.get_native(name))
 
     def get_native(self, name: Any) -> Any:
         """Return a column by the table's own name, of the table's library."""
@@ -373,7 +365,9 @@ class Table:
         # one row per user has no numbers; the ranks of its results were made by `explode`
         is_labels = self.kind == "labels"
         has_numbers = self.has_candidate("true") if is_labels else not self.is_one_per_user
-        may_hold_lists = self._is_one_of_two and not has_numbers and holds_text(columns["item"])
+        may_hold_lists = (
+            self._is_one_of_two and not has_numbers and find_cell_kind(columns["item"]) == "text"
+        )
         rows = Rows(columns, self.kind, has_ranks, score, may_hold_lists)
         self.warn_of_recognised_names()
         return rows
@@ -529,8 +523,6 @@ class Table:
     def _get_column(self, column: str) -> tuple[Any, Any]:
         """Return the values of our column, and its name in the table."""
         name = self._use_column(column)
-        if self._lazy is not None:
-            self._data, self._lazy = self._lazy.collect(), None
         return self.get_native(name), name
 
     def find_name(self, column: str) -> Any:

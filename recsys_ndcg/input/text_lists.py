@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, quote, warn
-from recsys_ndcg.input.cells import ListCells, holds_text
+from recsys_ndcg.input.cells import ListCells, find_cell_kind
 from recsys_ndcg.input.ids import EncodedIds, factorize_ids, format_id
 from recsys_ndcg.input.python_objects import score_by_rank
 from recsys_ndcg.input.text_tables import parse_integers
@@ -51,7 +51,9 @@ def split_tables(
     tables: dict[str, Any] = {"labels": labels, "results": results}
     names = [name for name, rows in tables.items() if rows and rows.may_hold_lists]
     if separator:
-        names = names or [name for name, rows in tables.items() if rows and holds_text(rows.item)]
+        names = names or [
+            name for name, rows in tables.items() if rows and find_cell_kind(rows.item) == "text"
+        ]
     if separator == "" or not names:
         return labels, results
     # distinct ids are enough to decide, and stay encoded, as encoding is what takes time
