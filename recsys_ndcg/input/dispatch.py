@@ -87,9 +87,6 @@ def read_file(
         The file cannot be read or parsed; the message has the line.
     """
     options = text_format or TextFormat()
-    if source == "":
-        msg = "The path of the file is empty."
-        raise InvalidInputError(msg)
     if isinstance(source, str | Path) and (read := find_kind(Path(source).suffix).read):
         _check_no_text_options(str(source), options)
         return read(FileKind.check_file(Path(source)))
@@ -352,12 +349,8 @@ def unwrap_ratings(data: Any) -> Any:
 
 def _load_pickle(data: Any, columns: Mapping[str, Any] | None, text: TextFormat | None) -> Any:
     """Return the predictions in a pickle, and anything else as `_convert_records` does."""
-    try:
-        if not (isinstance(data, str | Path) and is_pickle(data)):
-            return _convert_records(data)
-    except OSError as error:
-        msg = f"{data}: cannot be read ({error.strerror})."
-        raise InvalidInputError(msg) from None
+    if not (isinstance(data, str | Path) and is_pickle(data)):
+        return _convert_records(data)
     if columns:
         msg = f"{data}: columns= names the columns of a table, but a pickle holds predictions."
         raise InvalidInputError(msg)

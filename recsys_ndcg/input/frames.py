@@ -392,7 +392,8 @@ class Table:
             return (*self._check_columns("user", "item", "estimated", "true"), *further)
         ids = self._check_columns("user", "item")
         if self.kind == "results":
-            return (*ids, self._choose_score(), *(one for one in further if one != "weight"))
+            others = [one for one in further if one != "weight"]
+            return (*ids, "rank" if "rank" in self else "estimated", *others)
         if self.has_candidate("true"):
             return (*ids, "true", *further)
         self.use_columns(*ids, *further)
@@ -417,19 +418,6 @@ class Table:
         if not any(isinstance(name, str) and _NUMBER.fullmatch(name) for name in self.names):
             return ""
         return ". If the file has no heading, give (path, rn.TextFormat(heading=False))"
-
-    def _choose_score(self) -> str:
-        """Return the column that orders results: rank, or estimated."""
-        if "rank" in self:
-            return "rank"
-        if not self.has_candidate("estimated"):
-            msg = (
-                "The results have no column 'rank' or 'estimated'; they have "
-                f"{format_columns(self.names)}. Use {self.suggest_mapping('estimated')}, or "
-                "rank instead."
-            )
-            raise InvalidInputError(msg)
-        return "estimated"
 
     def _warn_of_unused_grade(self) -> None:
         """Warn if labels have no grade, and an unused column may be the grade."""
@@ -534,15 +522,18 @@ class Table:
             other = next(ours for ours, theirs in self.given.items() if theirs == column)
             first, second = sorted((other, column), key=[*self._known].index)
             _raise_conflict(first, second, column)
-        wanted, why = self.given.get(column, column), f"it has {format_columns(self.names)}"
+        wanted, why = repr(self.given.get(column, column)), f"it has {format_columns(self.names)}"
+        is_score = self.kind == "results" and column == "estimated" and not matches
         if len(matches) > 1:
             why = f"{' and '.join(map(repr, matches))} could each be it"
         advice = f"Use {self.suggest_mapping(column)}"
         if column in self.names:
-            advice = f"It has {column!r}: leave {column}={wanted} out of columns="
+            advice = f"It has {column!r}: leave {column}={self.given[column]} out of columns="
         heading = self._advise_on_heading()
+        if is_score:
+            wanted, advice = "'rank' or 'estimated'", f"{advice}, or rank instead"
         join = f", or {JOIN_ADVICE}" if column == "true" and not matches and not heading else ""
-        msg = f"The table has no column {wanted!r}; {why}. {advice}{heading}{join}."
+        msg = f"The table has no column {wanted}; {why}. {advice}{heading}{join}."
         if self._has_bare_index and column in ("user", "item") and not matches:
             msg += f" If it is the index, name the index: table.rename_axis({column!r})."
         raise InvalidInputError(msg)
