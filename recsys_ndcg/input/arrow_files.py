@@ -15,7 +15,7 @@ import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, require_libraries
 from recsys_ndcg.files import Content
-from recsys_ndcg.input.cells import ARROW_LISTS
+from recsys_ndcg.input.cells import find_type_kind
 
 Result = TypeVar("Result")
 _MIN_ROW_LIMIT = 500_000
@@ -43,18 +43,14 @@ class ArrowColumns(Mapping[str, Any]):
         self._size = self._attempt(lambda: path.stat().st_size)
         self._types: dict[str, Any] = {}
 
-    def holds_lists(self, name: str) -> bool:
-        """Return whether the cells of a column hold several values each."""
-        return str(self._types[name]).startswith(ARROW_LISTS)
-
-    def holds_text(self, name: str) -> bool:
-        """Return whether the cells of a column are text."""
-        return "string" in str(self._types[name])
+    def find_cell_kind(self, name: str) -> str:
+        """Return whether the cells of a column are a "list" of values or "text"; "" for others."""
+        return find_type_kind(self._types[name])
 
     def __getitem__(self, name: str) -> Any:
         """Read a column as a chunked array of pyarrow."""
         kind = self._types[name]
-        if not self.holds_lists(name) and getattr(kind, "storage_type", kind).num_fields:
+        if self.find_cell_kind(name) != "list" and getattr(kind, "storage_type", kind).num_fields:
             self._raise(f"the column {name!r} holds {kind}; it must hold numbers, or ids as text.")
         column = self._attempt(lambda: self._read_column(name))
         self._attempt(lambda: column.validate(full=True))  # a damaged one may point anywhere

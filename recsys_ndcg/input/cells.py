@@ -18,6 +18,7 @@ from recsys_ndcg.input.ids import EncodedIds, format_id, import_pyarrow
 #: The beginnings of the names of Arrow's types of lists.
 ARROW_LISTS = ("list", "large_list", "fixed_size_list")
 _POLARS_LISTS = ("List", "Array")
+_POLARS_TEXT = ("String", "Categorical", "Enum")
 _NUMBERS = "iufbcmM"
 _NUMBERED = re.compile(r"(.*?)([0-9]{1,4})")
 
@@ -63,7 +64,7 @@ class ListCells:
         if isinstance(column, cls):
             return column
         column = _to_arrow(column)
-        if not holds_lists(column):
+        if find_cell_kind(column) != "list":
             return None
         if hasattr(column, "type"):
             return cls._of_arrow(column)
@@ -159,42 +160,44 @@ def find_ranks(names: Sequence[Any]) -> list[Any]:
     return [*ranks.values()] if is_whole else []
 
 
-def holds_lists(column: Any) -> bool:
-    """Return whether the first cell that is not missing holds several values.
+def find_cell_kind(column: Any) -> str:
+    """Return whether the cells of a column are a "list" of values or "text"; "" for others.
+
+    Columns of Python objects are judged by the first one that is not missing.
 
     Examples
     --------
-    >>> holds_lists([None, ["a"]]), holds_lists(["a", "b"]), holds_lists(np.array([1, 2]))
-    (True, False, False)
+    >>> find_cell_kind([None, ["a"]]), find_cell_kind(["a", "b"]), find_cell_kind(np.array([1, 2]))
+    ('list', 'text', '')
     """
     if isinstance(column, ListCells):
-        return True
+        return "list"
     if hasattr(column, "type") and hasattr(column, "null_count"):
-        return str(column.type).startswith(ARROW_LISTS)
-    is_numeric = getattr(_find_dtype(column), "kind", "O") in _NUMBERS
-    if isinstance(column, EncodedIds) or is_numeric or not hasattr(column, "__getitem__"):
-        return False
-    if str(getattr(_find_dtype(column), "base_type", str)()) in _POLARS_LISTS:
-        return True
-    return _is_list(next((one for one in column if not _is_none(one)), None))
+        return find_type_kind(column.type)
+    dtype = _find_dtype(column)
+    if str(getattr(dtype, "base_type", str)()) in _POLARS_LISTS:
+        return "list"
+    if getattr(dtype, "kind", "O") in _NUMBERS or not hasattr(column, "__getitem__"):
+        return ""
+    cells = column.ids if isinstance(column, EncodedIds) else column
+    first = next((one for one in cells if not _is_none(one)), None)
+    if _is_list(first):
+        return "list"
+    return "text" if isinstance(first, str) else ""
 
 
-def holds_text(column: Any) -> bool:
-    """Return whether the first cell that is not missing is text.
+def find_type_kind(kind: Any) -> str:
+    """Return the same for a type of Arrow or polars.
 
     Examples
     --------
-    >>> holds_text([None, "a b"]), holds_text(np.array([1, 2]))
-    (True, False)
+    >>> [find_type_kind(kind) for kind in ("list<item: string>", "Enum", "string", "Int64")]
+    ['list', 'text', 'text', '']
     """
-    if isinstance(column, EncodedIds):
-        return bool(len(column.ids)) and isinstance(column.ids[0], str)
-    if hasattr(column, "type") and hasattr(column, "null_count"):
-        return "string" in str(column.type)
-    is_numeric = getattr(_find_dtype(column), "kind", "O") in _NUMBERS
-    if is_numeric or not hasattr(column, "__getitem__"):
-        return False
-    return isinstance(next((one for one in column if not _is_none(one)), None), str)
+    name = str(kind)
+    if name.startswith((*ARROW_LISTS, *_POLARS_LISTS)):
+        return "list"
+    return "text" if "string" in name or name.startswith(_POLARS_TEXT) else ""
 
 
 def _find_dtype(column: Any) -> Any:

@@ -20,7 +20,7 @@ from recsys_ndcg.files import (
     find_files,
     is_file_source,
 )
-from recsys_ndcg.input.cells import find_ranks, holds_lists
+from recsys_ndcg.input.cells import find_cell_kind, find_ranks
 from recsys_ndcg.input.explode import explode
 from recsys_ndcg.input.file_kinds import KINDS, FileKind, find_kind
 from recsys_ndcg.input.frames import (
@@ -78,7 +78,8 @@ def read_file(
     text_format : TextFormat, optional
         The format of a text file.
     kind : str
-        What it is, as in `read_rows`.
+        What it is, as in `read_rows`, or ``"item"`` or ``"user"``: a table by item or by user, all
+        columns of which are read.
 
     Raises
     ------
@@ -86,9 +87,6 @@ def read_file(
         The file cannot be read or parsed; the message has the line.
     """
     options = text_format or TextFormat()
-    if source == "":
-        msg = "The path of the file is empty."
-        raise InvalidInputError(msg)
     if isinstance(source, str | Path) and (read := find_kind(Path(source).suffix).read):
         _check_no_text_options(str(source), options)
         return read(FileKind.check_file(Path(source)))
@@ -107,12 +105,12 @@ def read_file(
     found = options.split_first_line(text)
     is_found = given.heading is None and not options.heading and kind not in NEEDED
     if is_found and not columns and len(found) <= MAX_COLUMNS:
-        msg = (
-            f"{content.name} has no heading, so its columns are taken as "
-            f"{', '.join(COLUMN_ORDERS[kind][: len(found)])}, in this order. To silence this, give "
-            "(path, rn.TextFormat(heading=False))."
-        )
-        warn(msg)
+        taken = f"its columns are taken as {', '.join(COLUMN_ORDERS[kind][: len(found)])}"
+        taken += ", in this order"
+        if kind in IDS:
+            taken = f"its first column is taken as {kind}"
+        advice = "To silence this, give (path, rn.TextFormat(heading=False))."
+        warn(f"{content.name} has no heading, so {taken}. {advice}")
     return parse_text(
         content, text, options, lambda names: choose_file_columns(names, options, columns, kind)
     )
@@ -172,6 +170,9 @@ def choose_file_columns(
         more columns than interactions have.
     """
     named, order = list(names), COLUMN_ORDERS[kind]
+    if kind in IDS:  # a table by item or by user is read as a whole
+        named = named if text_format.heading else [kind, *named[1:]]
+        return ColumnChoice(named, named, {}, named)
     needed = NEEDED.get(kind, ())
     if not text_format.heading:
         if needed and not len(needed) <= len(names) <= len(order):
@@ -237,6 +238,7 @@ COLUMN_ORDERS = {
     "labels": ("user", "item", "true"),
     "results": ("user", "item", "estimated"),
     **dict.fromkeys(NEEDED, tuple(INTERACTION_NAMES)),
+    **{one: (one,) for one in IDS},
 }
 
 
@@ -347,12 +349,8 @@ def unwrap_ratings(data: Any) -> Any:
 
 def _load_pickle(data: Any, columns: Mapping[str, Any] | None, text: TextFormat | None) -> Any:
     """Return the predictions in a pickle, and anything else as `_convert_records` does."""
-    try:
-        if not (isinstance(data, str | Path) and is_pickle(data)):
-            return _convert_records(data)
-    except OSError as error:
-        msg = f"{data}: cannot be read ({error.strerror})."
-        raise InvalidInputError(msg) from None
+    if not (isinstance(data, str | Path) and is_pickle(data)):
+        return _convert_records(data)
     if columns:
         msg = f"{data}: columns= names the columns of a table, but a pickle holds predictions."
         raise InvalidInputError(msg)
@@ -366,7 +364,7 @@ def _convert_records(data: Any) -> Any:
     if isinstance(data, np.ndarray) and data.dtype.names and data.ndim == 1:
         return pd.DataFrame(data)
     if isinstance(data, pd.Series):
-        is_named = data.index.nlevels > 1 or not holds_lists(data)
+        is_named = data.index.nlevels > 1 or find_cell_kind(data) != "list"
         return data.reset_index() if is_named else pd.DataFrame({"user": data.index, "item": data})
     is_records = isinstance(data, list) and data and all(isinstance(row, Mapping) for row in data)
     return pd.DataFrame(data) if is_records else data
@@ -380,7 +378,8 @@ def _is_table(data: Any, columns: Mapping[str, Any] | None, kind: str) -> bool:
         if not has_user or len(matches) > 1 or columns:
             return has_user
         # a user may be called "user": then its list has the form of all others
-        return not holds_lists(data[matches["user"][0]]) and any(map(holds_lists, data.values()))
+        is_list = find_cell_kind(data[matches["user"][0]]) == "list"
+        return not is_list and "list" in map(find_cell_kind, data.values())
     # on the class, as a lazy table would compute its schema
     is_frame = any(hasattr(type(data), name) for name in ("columns", "schema", "dtype"))
     is_rows = isinstance(data, np.ndarray) or (isinstance(data, Iterable) and not is_frame)

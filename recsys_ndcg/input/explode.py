@@ -43,7 +43,7 @@ def explode(table: Table, index: Any = None) -> Table:
     names = match_lists(table)
     if not names:
         return table
-    if not table.holds_lists(names["item"]):
+    if table.find_cell_kind(names["item"]) != "list":
         return _rank_single(table, names)
     found = ListCells.of(table.get_native(names["item"]), names["item"])
     assert found is not None, "it holds lists"  # noqa: S101
@@ -61,7 +61,7 @@ def match_lists(table: Table) -> dict[str, Any]:
     names |= _find_list_names(table, names)
     if not {"user", "item"} <= names.keys() or not {names["user"], names["item"]} <= {*table.names}:
         return {}
-    if not table.holds_lists(names["item"]):
+    if table.find_cell_kind(names["item"]) != "list":
         return {ours: names[ours] for ours in IDS}
     used = [one for one in (*IDS, *_PARALLEL) if names.get(one) in table.names]
     return {ours: names[ours] for ours in used}
@@ -69,13 +69,13 @@ def match_lists(table: Table) -> dict[str, Any]:
 
 def _find_list_names(table: Table, names: dict[str, Any]) -> dict[str, Any]:
     """Return the names of our columns that are found by what is in the cells."""
-    if "item" in names and (
-        names["item"] not in table.names or not table.holds_lists(names["item"])
-    ):
-        return {}
-    lists = [name for name in table.names if table.holds_lists(name)]
+    if "item" in names:
+        is_there = names["item"] in table.names
+        if not is_there or table.find_cell_kind(names["item"]) != "list":
+            return {}
+    lists = [name for name in table.names if table.find_cell_kind(name) == "list"]
     is_pair = len(table.names) == 2 and table.kind != "predictions"
-    if not lists and is_pair and table.holds_text(table.names[1]):
+    if not lists and is_pair and table.find_cell_kind(table.names[1]) == "text":
         lists = table.names[1:]
     singular = {name.rstrip("s"): name for name in lists if isinstance(name, str)}
     found = {

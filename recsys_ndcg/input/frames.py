@@ -14,7 +14,7 @@ import pandas as pd
 
 from recsys_ndcg.arrays import Floats, Ids
 from recsys_ndcg.errors import InvalidInputError, quote, suggest, warn
-from recsys_ndcg.input.cells import holds_lists, holds_text
+from recsys_ndcg.input.cells import find_cell_kind, find_type_kind
 from recsys_ndcg.input.ids import convert_polars_text, raise_for_rows
 from recsys_ndcg.input.python_objects import JOIN_ADVICE
 from recsys_ndcg.input.rows import IDS, NEEDED, Rows, to_column, to_floats, to_ids, to_times
@@ -256,21 +256,13 @@ class Table:
             return to_column(self.get_native(name)[:_SAMPLE], str(name))
         return ()
 
-    def holds_lists(self, name: Any) -> bool:
-        """Return whether the cells of a column hold several values each."""
+    def find_cell_kind(self, name: Any) -> str:
+        """Return whether the cells of a column are a "list" of values or "text"; "" for others."""
         if self._lazy is not None:
-            return str(self._lazy.collect_schema()[name]).startswith(("List", "Array"))
-        if hasattr(self._data, "holds_lists"):  # a file whose columns are read on access
-            return bool(self._data.holds_lists(name))
-        return holds_lists(self.get_native(name))
-
-    def holds_text(self, name: Any) -> bool:
-        """Return whether the cells of a column are text, which may be that of several ids."""
-        if self._lazy is not None:
-            return str(self._lazy.collect_schema()[name]) in ("String", "Categorical", "Enum")
-        if hasattr(self._data, "holds_text"):
-            return bool(self._data.holds_text(name))
-        return holds_text(self.get_native(name))
+            return find_type_kind(self._lazy.collect_schema()[name])
+        if hasattr(self._data, "find_cell_kind"):  # a file whose columns are read on access
+            return str(self._data.find_cell_kind(name))
+        return find_cell_kind(self.get_native(name))
 
     def get_native(self, name: Any) -> Any:
         """Return a column by the table's own name, of the table's library."""
@@ -373,7 +365,9 @@ class Table:
         # one row per user has no numbers; the ranks of its results were made by `explode`
         is_labels = self.kind == "labels"
         has_numbers = self.has_candidate("true") if is_labels else not self.is_one_per_user
-        may_hold_lists = self._is_one_of_two and not has_numbers and holds_text(columns["item"])
+        may_hold_lists = (
+            self._is_one_of_two and not has_numbers and find_cell_kind(columns["item"]) == "text"
+        )
         rows = Rows(columns, self.kind, has_ranks, score, may_hold_lists)
         self.warn_of_recognised_names()
         return rows
@@ -398,7 +392,8 @@ class Table:
             return (*self._check_columns("user", "item", "estimated", "true"), *further)
         ids = self._check_columns("user", "item")
         if self.kind == "results":
-            return (*ids, self._choose_score(), *(one for one in further if one != "weight"))
+            others = [one for one in further if one != "weight"]
+            return (*ids, "rank" if "rank" in self else "estimated", *others)
         if self.has_candidate("true"):
             return (*ids, "true", *further)
         self.use_columns(*ids, *further)
@@ -423,19 +418,6 @@ class Table:
         if not any(isinstance(name, str) and _NUMBER.fullmatch(name) for name in self.names):
             return ""
         return ". If the file has no heading, give (path, rn.TextFormat(heading=False))"
-
-    def _choose_score(self) -> str:
-        """Return the column that orders results: rank, or estimated."""
-        if "rank" in self:
-            return "rank"
-        if not self.has_candidate("estimated"):
-            msg = (
-                "The results have no column 'rank' or 'estimated'; they have "
-                f"{format_columns(self.names)}. Use {self.suggest_mapping('estimated')}, or "
-                "rank instead."
-            )
-            raise InvalidInputError(msg)
-        return "estimated"
 
     def _warn_of_unused_grade(self) -> None:
         """Warn if labels have no grade, and an unused column may be the grade."""
@@ -529,8 +511,6 @@ class Table:
     def _get_column(self, column: str) -> tuple[Any, Any]:
         """Return the values of our column, and its name in the table."""
         name = self._use_column(column)
-        if self._lazy is not None:
-            self._data, self._lazy = self._lazy.collect(), None
         return self.get_native(name), name
 
     def find_name(self, column: str) -> Any:
@@ -542,15 +522,18 @@ class Table:
             other = next(ours for ours, theirs in self.given.items() if theirs == column)
             first, second = sorted((other, column), key=[*self._known].index)
             _raise_conflict(first, second, column)
-        wanted, why = self.given.get(column, column), f"it has {format_columns(self.names)}"
+        wanted, why = repr(self.given.get(column, column)), f"it has {format_columns(self.names)}"
+        is_score = self.kind == "results" and column == "estimated" and not matches
         if len(matches) > 1:
             why = f"{' and '.join(map(repr, matches))} could each be it"
         advice = f"Use {self.suggest_mapping(column)}"
         if column in self.names:
-            advice = f"It has {column!r}: leave {column}={wanted} out of columns="
+            advice = f"It has {column!r}: leave {column}={self.given[column]} out of columns="
         heading = self._advise_on_heading()
+        if is_score:
+            wanted, advice = "'rank' or 'estimated'", f"{advice}, or rank instead"
         join = f", or {JOIN_ADVICE}" if column == "true" and not matches and not heading else ""
-        msg = f"The table has no column {wanted!r}; {why}. {advice}{heading}{join}."
+        msg = f"The table has no column {wanted}; {why}. {advice}{heading}{join}."
         if self._has_bare_index and column in ("user", "item") and not matches:
             msg += f" If it is the index, name the index: table.rename_axis({column!r})."
         raise InvalidInputError(msg)

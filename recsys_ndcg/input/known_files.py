@@ -15,7 +15,7 @@ import pandas as pd
 from recsys_ndcg.errors import InvalidInputError, quote, warn
 from recsys_ndcg.files import Content, open_file
 from recsys_ndcg.input.ids import factorize_ids, format_id
-from recsys_ndcg.input.rows import NEEDED, Rows
+from recsys_ndcg.input.rows import IDS, NEEDED, Rows
 from recsys_ndcg.input.text_format import TextFormat, split_format
 
 _HEAD = 1 << 16  # characters in which a file is recognised
@@ -37,7 +37,7 @@ class KnownFile(NamedTuple):
         The regular expression of the beginning of the text.
     rewrite : callable
         Returns the text as a table with a heading, given the text and what it is read as:
-        the kind of table in `read_rows`, or ``"features"`` for a table by item.
+        the kind of table in `read_rows`, or ``"item"`` for a table by item.
     """
 
     name: str
@@ -53,7 +53,7 @@ def find_known_file(text: str, use: str) -> KnownFile | None:
     >>> find_known_file("1:\n7,3,2005-09-06\n", "labels").name
     'ratings of the Netflix Prize'
     """
-    files = _ITEM_FILES if use == "features" else _ROW_FILES
+    files = _ITEM_FILES if use in IDS else _ROW_FILES
     return next((one for one in files if re.match(one.start, text[:_HEAD])), None)
 
 

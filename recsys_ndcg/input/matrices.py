@@ -174,15 +174,13 @@ def read_all_items(matrix: Any, table: str) -> Rows:
         matrix = matrix.tocoo()
         user, item, values = matrix.row, matrix.col, matrix.data
     else:
-        n_users, n_items = matrix.shape  # short ids, as they may take more memory than the scores
-        user = np.repeat(np.arange(n_users, dtype=np.int32), n_items)
-        item = np.tile(np.arange(n_items, dtype=np.int32), n_users)
+        # short ids, as they may take more memory than the scores
+        user, item = np.indices(matrix.shape, dtype=np.int32, sparse=True)
+        user, item = (np.broadcast_to(one, matrix.shape).ravel() for one in (user, item))
         values = matrix.ravel()
-    is_there = np.ones(len(values), bool)
-    if number == "rating":
-        is_there = (values != 0) & (values == values)  # noqa: PLR0124 - not NaN
-    elif values.dtype.kind == "f":
-        is_there = values > -np.inf if table == "results" else ~np.isnan(values)
+    is_there = ~np.isnan(values)
+    if table != "labels":
+        is_there &= values != (-np.inf if table == "results" else 0)
     if not is_there.all():
         user, item, values = user[is_there], item[is_there], values[is_there]
     return Rows({"user": user, "item": item, number: to_floats(values, number)}, table)
@@ -206,14 +204,13 @@ def read_ranked_items(items: NDArray[Any], scores: Any, table: str) -> Rows:
     """
     n_users, width = items.shape
     user = np.repeat(np.arange(n_users), width)
-    if scores is None:
-        is_ranked = table == "results"
-        values = score_by_rank([width] * n_users) if is_ranked else np.ones(items.size)
-    elif scores.shape != items.shape:
-        msg = f"The scores have the shape {scores.shape}, and their items {items.shape}."
-        raise InvalidInputError(msg)
-    else:
+    order_only = scores is None and table == "results"
+    values = score_by_rank([width] * n_users) if order_only else np.ones(items.size)
+    if scores is not None:
         values = to_floats(scores.ravel(), "estimated")
+        if scores.shape != items.shape:
+            msg = f"The scores have the shape {scores.shape}, and their items {items.shape}."
+            raise InvalidInputError(msg)
     item, kept = items.ravel(), np.ones(items.size, dtype=bool)
     if item.dtype.kind == "i" and (item == -1).any():
         kept = item != -1
@@ -221,7 +218,7 @@ def read_ranked_items(items: NDArray[Any], scores: Any, table: str) -> Rows:
         warn(f"{n_left_out} of {len(item)} items are -1, which fills up short lists: left out.")
     number = NUMBERS.get(table, "rating")
     columns = {"user": user[kept], "item": item[kept], number: values[kept]}
-    return Rows(columns, table, order_only=scores is None and table == "results")
+    return Rows(columns, table, order_only)
 
 
 def to_array(values: Any, name: str) -> Any:

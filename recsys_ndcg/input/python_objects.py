@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from recsys_ndcg.arrays import Floats, Ids
+from recsys_ndcg.arrays import Floats, Ids, concat_ranges
 from recsys_ndcg.errors import InvalidInputError, quote, warn
 from recsys_ndcg.input.ids import EncodedIds, factorize_ids
 from recsys_ndcg.input.rows import (
@@ -362,8 +362,7 @@ def score_by_rank(lengths: Any) -> Floats:
     array([ 0., -1., -2.,  0.])
     """
     sizes = np.asarray(lengths, dtype=np.int64)
-    starts = np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return np.asarray(starts - np.arange(len(starts)), dtype=np.float64)
+    return 0.0 - concat_ranges(np.zeros(len(sizes), dtype=np.int64), sizes)
 
 
 def parse_list(values: Any, found: str, form: str) -> list[Any]:

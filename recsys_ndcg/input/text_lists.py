@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from recsys_ndcg.arrays import compute_offsets, concat_ranges
 from recsys_ndcg.errors import InvalidInputError, quote, warn
-from recsys_ndcg.input.cells import ListCells, holds_text
+from recsys_ndcg.input.cells import ListCells, find_cell_kind
 from recsys_ndcg.input.ids import EncodedIds, factorize_ids, format_id
 from recsys_ndcg.input.python_objects import score_by_rank
 from recsys_ndcg.input.text_tables import parse_integers
@@ -51,7 +52,9 @@ def split_tables(
     tables: dict[str, Any] = {"labels": labels, "results": results}
     names = [name for name, rows in tables.items() if rows and rows.may_hold_lists]
     if separator:
-        names = names or [name for name, rows in tables.items() if rows and holds_text(rows.item)]
+        names = names or [
+            name for name, rows in tables.items() if rows and find_cell_kind(rows.item) == "text"
+        ]
     if separator == "" or not names:
         return labels, results
     # distinct ids are enough to decide, and stay encoded, as encoding is what takes time
@@ -165,16 +168,13 @@ def _split(rows: Rows, separator: str, *, keep_text: bool) -> Rows:
     lists = [split_cell(format_id(one), separator) for one in ids.tolist()]
     sizes = np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
     cells = ListCells(sizes[codes], None)
-    positions = -score_by_rank(cells.lengths)
-    firsts = np.repeat((np.cumsum(sizes) - sizes)[codes], cells.lengths)
     encoded = EncodedIds.factorize(np.array([*chain.from_iterable(lists)], dtype=object))
-    new_codes = encoded.codes[firsts + positions.astype(np.int64)]
+    new_codes = encoded.codes[concat_ranges(compute_offsets(sizes)[codes], cells.lengths)]
     integers = None if keep_text else parse_integers(encoded.ids.tolist())
     item = EncodedIds(encoded.ids, new_codes) if integers is None else integers[new_codes]
     columns = {name: cells.repeat(column) for name, column in rows.columns.items()}
     columns |= {"item": item}
     if "estimated" in columns and rows.order_only:
-        columns["estimated"] = (
-            np.repeat(rows.estimated, cells.lengths) * max(sizes, default=1) - positions
-        )
+        columns["estimated"] *= max(sizes, default=1)
+        columns["estimated"] += score_by_rank(cells.lengths)
     return replace(rows, columns=columns)

@@ -69,12 +69,11 @@ def _are_ids(data: Any) -> bool:
     >>> _are_ids(["a", "b"]), _are_ids({1, 2}), _are_ids([("ann", "a")])
     (True, True, False)
     """
-    is_file = is_file_source(split_format(data)[0])
-    if isinstance(data, Mapping | str) or hasattr(type(data), "columns") or is_file:
+    source, text_format = split_format(data)
+    is_table = isinstance(data, Mapping) or hasattr(type(data), "columns")
+    if is_table or is_file_source(source) or text_format is not None or are_existing_files(data):
         return False
-    if split_format(data)[0] is not data:  # a path and its format
-        return False
-    if not isinstance(data, Iterable) or getattr(data, "ndim", 1) != 1 or are_existing_files(data):
+    if not isinstance(data, Iterable) or getattr(data, "ndim", 1) != 1:
         return False
     first = next(iter(data), None) if hasattr(data, "__len__") else None
     return not isinstance(first, Mapping | list | tuple | set | np.ndarray | os.PathLike)

@@ -90,7 +90,7 @@ def test_a_format_that_is_guessed_is_said(
 @pytest.mark.parametrize("end_of_line", [",\n", "\t\r", "|\r\n", ","])
 def test_a_file_of_very_many_columns_is_rejected_at_once(tmp_path: Path, end_of_line: str) -> None:
     """Reading each column would take minutes."""
-    with rejects("p.csv: more than 1000 columns in line 1. Keep"):
+    with rejects("p.csv: more than 10000 columns in line 1. Keep"):
         rn.evaluate(write(tmp_path, end_of_line[0] * 99_999 + end_of_line + GOOD))
 
 
@@ -113,7 +113,7 @@ def test_a_carriage_return_ends_a_line(tmp_path: Path) -> None:
 PATHS: list[tuple[str | Path, str]] = [
     *((f"no.{end}", f"no.{end}.*: cannot be read.*No such") for end in ("csv", "parquet", "pkl")),
     ("a\ud800b.csv", "cannot be the name of a file"), ("a\0b.csv", "cannot be the name of a file"),
-    (Path(), "cannot be read.*Is a directory"), ("", "The path of the file is empty"),
+    (Path(), "cannot be read.*Is a directory"), ("", "cannot be the name of a file"),
 ]  # fmt: skip
 
 

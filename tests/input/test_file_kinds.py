@@ -118,7 +118,7 @@ NOT_ONE_TABLE = [
 ]
 NO_OBJECTS = [
     ('{"user": [1], "item": 1, "estimated": 1}', r"line 3: user is \[1\]; write a number"),
-    ("{" + ",".join(f'"{n}": 1' for n in range(1001)) + "}", "line 3: .* 1000 different"),
+    ("{" + ",".join(f'"{n}": 1' for n in range(10001)) + "}", "line 3: .* 10000 different"),
     ('{"user": 1', "p.jsonl, line 3: '{\"user\": 1' is not a JSON object, such as"),
     ("[1, 2]", "line 3: '.1, 2.' .* Write each object of an array on its own line"),
     ('{"user": 1, "item": 1, "estimated": "x"}', "row 2|estimated"),

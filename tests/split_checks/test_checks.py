@@ -575,6 +575,17 @@ def test_few_users_cannot_tell_models_apart() -> None:
     assert found.sentence.startswith("3 test users can hardly tell two models apart")
 
 
+@pytest.mark.parametrize("text", ["klant,artikel\n1,2\n3,4\n", "1,2\n3,4\n", "u,i,r\n1,2,5\n"])
+def test_a_heading_is_found_alike_in_memory_and_on_disk(tmp_path: Path, text: str) -> None:
+    """Also one of unknown words."""
+    pytest.importorskip("duckdb")
+    path, n_rows = tmp_path / "r.csv", text.count("\n") - (not text[0].isdigit())
+    path.write_text(text)
+    for limit in (None, "1GB"):
+        found = rn.check_split(path, [(1, 2)], memory_limit=limit)
+        assert (found.n_rows["train"], found["pairs in both parts"].count) == (n_rows, 1)
+
+
 @pytest.mark.parametrize("header", ["user,item\n", "item,user\n", ""])
 def test_files_of_users_and_items_need_no_ratings(tmp_path: Path, header: str) -> None:
     """With a header, in any order, or without one."""
@@ -727,9 +738,7 @@ def test_parts_that_cannot_be_read_are_rejected() -> None:
         rn.check_split(parts["train"], parts["test"].head(0))
     with rejects("train: .*no column 'user'"):
         rn.check_split(parts["train"].drop(columns="user"), parts["test"])
-    with rejects(
-        "columns: 'grade' is not one of our column names. .* item, rating, timestamp, user"
-    ):
+    with rejects("'grade' is not one of our column names. .* item, rating, timestamp, user"):
         rn.check_split(parts["train"], parts["test"], columns={"grade": "x"})
     with rejects("threshold must be a finite number"):
         rn.check_split(parts["train"], parts["test"], threshold=np.nan)
