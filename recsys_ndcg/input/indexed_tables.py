@@ -20,8 +20,25 @@ from recsys_ndcg.input.text_tables import JsonObjects
 
 def is_indexed_table(data: Any) -> bool:
     """Return whether data are a table or the path of one, not a column of ids."""
+    data = split_format(convert_records(data, "item"))[0]
     has_columns = any(hasattr(type(data), name) for name in ("columns", "schema"))
-    return isinstance(data, Mapping) or has_columns or is_file_source(split_format(data)[0])
+    return isinstance(data, Mapping) or has_columns or is_file_source(data)
+
+
+def convert_records(data: Any, key: str) -> Any:
+    """Return a list of dicts, or of tuples (id, value, ...), as a table; other data as they are.
+
+    Examples
+    --------
+    >>> convert_records([("ann", "new"), ("bob", "old")], "user").columns.tolist()
+    ['user', '2']
+    """
+    kinds = {*map(type, data)} if isinstance(data, list) else set()
+    if kinds == {dict}:
+        return pd.DataFrame(data)
+    if kinds == {tuple} and len({*map(len, data)}) == 1 and len(data[0]) > 1:
+        return pd.DataFrame(data, columns=[key, *map(str, range(2, 1 + len(data[0])))])
+    return data
 
 
 def read_indexed_table(data: Any, name: str, key: str = "item") -> tuple[Ids, pd.DataFrame]:
@@ -140,7 +157,7 @@ def _find_column(frame: pd.DataFrame, name: str, key: str) -> Any:
 
 
 def _to_pandas(data: Any, name: str, key: str) -> pd.DataFrame:
-    data, text_format = split_format(data)
+    data, text_format = split_format(convert_records(data, key))
     if is_file_source(data):
         return _read_file(data, text_format, key)
     if isinstance(data, pd.Series):
@@ -151,6 +168,8 @@ def _to_pandas(data: Any, name: str, key: str) -> pd.DataFrame:
         try:
             return pd.DataFrame(data)
         except (TypeError, ValueError):
+            if key not in data:  # {id: value}
+                return pd.Series(data).to_frame("feature")
             msg = (
                 f"{name}: the mapping must have columns of equal length, such as {{'item': ['a', "
                 "'b'], 'year': [1999, 2001]}. For a value by item, give a pandas Series."
@@ -168,20 +187,41 @@ def _to_pandas(data: Any, name: str, key: str) -> pd.DataFrame:
     return found
 
 
-def _read_file(source: FileSource, how: TextFormat | None, key: str) -> pd.DataFrame:
-    """Read all columns of a file; in text, a column becomes numbers if all its fields are."""
+def open_indexed_file(
+    source: FileSource, how: TextFormat | None, key: str
+) -> tuple[pd.DataFrame, bool]:
+    """Read all columns of a file, and return whether it is text, whose ids may be of any type.
+
+    Parameters
+    ----------
+    source : path, or stream of bytes
+        A table, or JSON of {id: value} or {id: {column: value}}.
+    how : TextFormat, optional
+        The format of a text file.
+    key : {'item', 'user'}
+        The name of the first column, if the file has no heading.
+    """
     table: Any = read_file(source, None, how, key)
     if isinstance(table, JsonObjects):
         by_id = isinstance(table.data, dict)
-        return pd.DataFrame.from_dict(table.data, "index") if by_id else pd.DataFrame(table.data)
+        frame = pd.DataFrame.from_dict(table.data, "index") if by_id else pd.DataFrame(table.data)
+        return frame, False
     columns = {name: table[name] for name in table}
     frame = pd.DataFrame(
         {name: one[:] if isinstance(one, EncodedIds) else one for name, one in columns.items()}
     )
-    if not isinstance(table, dict | pd.DataFrame):  # no text
-        return frame
+    if len(frame) == 1 and key not in match_columns(frame.columns):  # {id: value}
+        frame = frame.T.rename_axis(key).reset_index()
+    return frame, isinstance(table, dict | pd.DataFrame)
+
+
+def _read_file(source: FileSource, how: TextFormat | None, key: str) -> pd.DataFrame:
+    """Read all columns of a file; in text, a column becomes numbers if all its fields are."""
+    frame, is_text = open_indexed_file(source, how, key)
     ids = match_columns(frame.columns).get(key, [])
-    return frame.apply(lambda column: column if column.name in ids else _convert_numbers(column))
+    return frame.apply(
+        lambda column: column if column.name in ids or not is_text else _convert_numbers(column)
+    )
 
 
 def _convert_numbers(column: pd.Series[Any]) -> pd.Series[Any]:
