@@ -1,13 +1,13 @@
 from recsys_ndcg.input.cells import ARROW_LISTS as ARROW_LISTS
 from recsys_ndcg.input.cells import ListCells as ListCells
-from recsys_ndcg.input.cells import find_ranks as find_ranks
-from recsys_ndcg.input.dispatch import complete_format as complete_format
+from recsys_ndcg.input.cells import find_rank_columns as find_rank_columns
+from recsys_ndcg.input.dispatch import detect_format as detect_format
 from recsys_ndcg.input.dispatch import open_data as open_data
 from recsys_ndcg.input.dispatch import read_file as read_file
 from recsys_ndcg.input.dispatch import read_pair as read_pair
 from recsys_ndcg.input.dispatch import read_rows as read_rows
 from recsys_ndcg.input.dispatch import unwrap_ratings as unwrap_ratings
-from recsys_ndcg.input.explode import match_lists as match_lists
+from recsys_ndcg.input.list_tables import match_lists as match_lists
 from recsys_ndcg.input.file_kinds import FileKind as FileKind
 from recsys_ndcg.input.frames import Table as Table
 from recsys_ndcg.input.frames import choose_candidates as choose_candidates
