@@ -21,7 +21,6 @@ from recsys_ndcg.files import (
     is_file_source,
 )
 from recsys_ndcg.input.cells import find_cell_kind, find_rank_columns
-from recsys_ndcg.input.list_tables import expand_lists
 from recsys_ndcg.input.file_kinds import KINDS, FileKind, find_kind
 from recsys_ndcg.input.frames import (
     INTERACTION_NAMES,
@@ -33,6 +32,7 @@ from recsys_ndcg.input.frames import (
     match_columns,
 )
 from recsys_ndcg.input.known_files import read_candidate_ranks, rewrite_known_file
+from recsys_ndcg.input.list_tables import expand_lists
 from recsys_ndcg.input.matrices import read_matrix, to_matrix
 from recsys_ndcg.input.pickles import is_pickle, read_pickle
 from recsys_ndcg.input.plain_text import parse_text
