@@ -1,13 +1,12 @@
 from recsys_ndcg.input.cells import ARROW_LISTS as ARROW_LISTS
 from recsys_ndcg.input.cells import ListCells as ListCells
-from recsys_ndcg.input.cells import find_ranks as find_ranks
-from recsys_ndcg.input.dispatch import complete_format as complete_format
+from recsys_ndcg.input.cells import find_rank_columns as find_rank_columns
+from recsys_ndcg.input.dispatch import detect_format as detect_format
 from recsys_ndcg.input.dispatch import open_data as open_data
 from recsys_ndcg.input.dispatch import read_file as read_file
 from recsys_ndcg.input.dispatch import read_pair as read_pair
 from recsys_ndcg.input.dispatch import read_rows as read_rows
 from recsys_ndcg.input.dispatch import unwrap_ratings as unwrap_ratings
-from recsys_ndcg.input.explode import match_lists as match_lists
 from recsys_ndcg.input.file_kinds import FileKind as FileKind
 from recsys_ndcg.input.frames import Table as Table
 from recsys_ndcg.input.frames import choose_candidates as choose_candidates
@@ -26,6 +25,7 @@ from recsys_ndcg.input.indexed_tables import open_indexed_file as open_indexed_f
 from recsys_ndcg.input.indexed_tables import read_indexed_table as read_indexed_table
 from recsys_ndcg.input.indexed_tables import read_values_by_id as read_values_by_id
 from recsys_ndcg.input.known_files import find_known_file as find_known_file
+from recsys_ndcg.input.list_tables import match_lists as match_lists
 from recsys_ndcg.input.matrices import read_matrix as read_matrix
 from recsys_ndcg.input.matrices import to_array as to_array
 from recsys_ndcg.input.python_objects import parse_list as parse_list

@@ -138,13 +138,13 @@ class ListCells:
         return EncodedIds(ids, codes, column.is_sorted)
 
 
-def find_ranks(names: Sequence[Any]) -> list[Any]:
-    """Return the names of columns that are ranks: a word, or none, and the numbers in order.
+def find_rank_columns(names: Sequence[Any]) -> list[Any]:
+    """Return the names of columns that are ranks, such as 1, 2, 3 or item1, item2.
 
     Examples
     --------
-    >>> find_ranks(["user", "id3_1", "id3_2"]), find_ranks([0, 1, 2]), find_ranks(["x1", "x3"])
-    (['id3_1', 'id3_2'], [0, 1, 2], [])
+    >>> find_rank_columns(["user", "id3_1", "id3_2"]), find_rank_columns(["x1", "x3"])
+    (['id3_1', 'id3_2'], [])
     """
     numbered: dict[str, list[tuple[int, Any]]] = {}
     for name in names:

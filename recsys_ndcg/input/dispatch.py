@@ -20,8 +20,7 @@ from recsys_ndcg.files import (
     find_files,
     is_file_source,
 )
-from recsys_ndcg.input.cells import find_cell_kind, find_ranks
-from recsys_ndcg.input.explode import explode
+from recsys_ndcg.input.cells import find_cell_kind, find_rank_columns
 from recsys_ndcg.input.file_kinds import KINDS, FileKind, find_kind
 from recsys_ndcg.input.frames import (
     INTERACTION_NAMES,
@@ -33,6 +32,7 @@ from recsys_ndcg.input.frames import (
     match_columns,
 )
 from recsys_ndcg.input.known_files import read_candidate_ranks, rewrite_known_file
+from recsys_ndcg.input.list_tables import expand_lists
 from recsys_ndcg.input.matrices import read_matrix, to_matrix
 from recsys_ndcg.input.pickles import is_pickle, read_pickle
 from recsys_ndcg.input.plain_text import parse_text
@@ -44,7 +44,7 @@ from recsys_ndcg.input.text_format import (
     TextFormat,
     split_format,
 )
-from recsys_ndcg.input.text_lists import split_tables
+from recsys_ndcg.input.text_lists import split_text_lists
 from recsys_ndcg.input.text_tables import (
     ColumnChoice,
     JsonObjects,
@@ -101,7 +101,7 @@ def read_file(
         return read_json(content.name, text)
     if options == TextFormat(encoding=options.encoding):
         text = rewrite_known_file(text, kind)
-    options, given = complete_format(text, options, columns), options
+    options, given = detect_format(text, options, columns), options
     found = options.split_first_line(text)
     is_found = given.heading is None and not options.heading and kind not in NEEDED
     if is_found and not columns and len(found) <= MAX_COLUMNS:
@@ -116,7 +116,7 @@ def read_file(
     )
 
 
-def complete_format(
+def detect_format(
     text: str, given: TextFormat, columns: Mapping[str, Any] | None = None
 ) -> TextFormat:
     """Return the format of a text with its separator, and whether it has a heading.
@@ -133,10 +133,10 @@ def complete_format(
     if len(fields) > MAX_COLUMNS:  # the reader rejects them; to match them takes minutes
         return replace(found, heading=True)
     is_named = bool(match_columns(fields)) or not {*list_candidates(columns)}.isdisjoint(fields)
-    return replace(found, heading=is_named or _are_words(fields, below))
+    return replace(found, heading=is_named or _looks_like_heading(fields, below))
 
 
-def _are_words(fields: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+def _looks_like_heading(fields: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     """Return whether fields without known names are a heading, given those of the next lines.
 
     They are if each is a word. Two words may be ids: they are a heading if numbers or lists of ids
@@ -200,7 +200,7 @@ def choose_file_columns(
     }
     # times may be dates
     ids = [name for name, ours in chosen.items() if ours in (*IDS, "timestamp")]
-    ranks = [] if "item" in matches else find_ranks(named)
+    ranks = [] if "item" in matches else find_rank_columns(named)
     may_be_empty = {"true", "weight", "rating"} - {*needed}
     numbers = {name: ours in may_be_empty for name, ours in chosen.items() if name not in ids}
     return ColumnChoice(named, [*ids, *ranks], numbers, ranks)
@@ -306,7 +306,7 @@ def read_pair(
     recommended = read_matrix(results, "results", matrices[0], labelled)
     recommended = recommended or read_candidate_ranks(results, labelled)
     recommended = recommended or read_rows(results, columns, text, "results")
-    return split_tables(labelled, recommended.drop_fillers(), list_separator)
+    return split_text_lists(labelled, recommended.drop_fillers(), list_separator)
 
 
 def open_data(
@@ -329,12 +329,12 @@ def open_data(
         data = read_file(data, columns, text_format, kind)
         if not isinstance(data, JsonObjects):
             is_text = isinstance(data, dict | pd.DataFrame)
-            return explode(Table(data, columns, kind, is_text=is_text))
+            return expand_lists(Table(data, columns, kind, is_text=is_text))
         data = _convert_records(data.data)
     if not _is_table(data, columns, kind):
         return data
     index = data.index if isinstance(data, pd.DataFrame) else None
-    return explode(Table(data, columns, kind), index)
+    return expand_lists(Table(data, columns, kind), index)
 
 
 def unwrap_ratings(data: Any) -> Any:

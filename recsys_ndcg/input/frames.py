@@ -14,7 +14,7 @@ import pandas as pd
 
 from recsys_ndcg.arrays import Floats, Ids
 from recsys_ndcg.errors import InvalidInputError, quote, suggest, warn
-from recsys_ndcg.input.cells import find_cell_kind, find_type_kind
+from recsys_ndcg.input.cells import find_cell_kind, find_rank_columns, find_type_kind
 from recsys_ndcg.input.ids import convert_polars_text, raise_for_rows
 from recsys_ndcg.input.python_objects import JOIN_ADVICE
 from recsys_ndcg.input.rows import IDS, NEEDED, Rows, to_column, to_floats, to_ids, to_times
@@ -239,7 +239,8 @@ class Table:
 
     def _match_places(self) -> None:
         """Take columns by their places if no names of users and items are recognised."""
-        if {"user", "item"} <= self.matches.keys():
+        has_ranks = "user" in self.matches and find_rank_columns(self.names)[:1] not in ([], ["1"])
+        if has_ranks or {"user", "item"} <= self.matches.keys():
             return
         needed = NEEDED[self.kind]
         order = needed if len(self.names) == len(needed) else self._known
@@ -362,7 +363,7 @@ class Table:
             self._check_ranks(columns["rank"])
             columns["estimated"] = -columns.pop("rank")
         score = "rank" if has_ranks else "estimated"
-        # one row per user has no numbers; the ranks of its results were made by `explode`
+        # one row per user has no numbers; the ranks of its results were made by `expand_lists`
         is_labels = self.kind == "labels"
         has_numbers = self.has_candidate("true") if is_labels else not self.is_one_per_user
         may_hold_lists = (

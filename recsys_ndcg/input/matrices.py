@@ -78,11 +78,11 @@ def read_matrix(
     if beside is not None:
         _check_beside(matrix, beside, table)
     if scores is None and _holds_all_items(matrix, table, beside):
-        return read_all_items(matrix, table)
+        return read_user_item_matrix(matrix, table)
     if scores is None and _holds_rows(matrix, table, beside, labels):
         return None
     _check_users(len(matrix), labels)
-    return read_ranked_items(matrix, scores, table)
+    return read_top_k(matrix, scores, table)
 
 
 def _check_beside(matrix: Any, beside: Any, table: str) -> None:
@@ -157,7 +157,7 @@ def _raise_ambiguous(table: str, fault: str) -> NoReturn:
     raise InvalidInputError(msg)
 
 
-def read_all_items(matrix: Any, table: str) -> Rows:
+def read_user_item_matrix(matrix: Any, table: str) -> Rows:
     """Read the cells of users × items: there is a row for each that is stored and not NaN.
 
     Users and items are numbered from 0. In interactions 0 is none; in results minus infinity,
@@ -165,7 +165,7 @@ def read_all_items(matrix: Any, table: str) -> Rows:
 
     Examples
     --------
-    >>> rows = read_all_items(np.array([[0.5, np.nan], [0.2, 0.1]]), "results")
+    >>> rows = read_user_item_matrix(np.array([[0.5, np.nan], [0.2, 0.1]]), "results")
     >>> rows.user.tolist(), rows.item.tolist(), rows.estimated.tolist()
     ([0, 1, 1], [0, 0, 1], [0.5, 0.2, 0.1])
     """
@@ -186,7 +186,7 @@ def read_all_items(matrix: Any, table: str) -> Rows:
     return Rows({"user": user, "item": item, number: to_floats(values, number)}, table)
 
 
-def read_ranked_items(items: NDArray[Any], scores: Any, table: str) -> Rows:
+def read_top_k(items: NDArray[Any], scores: Any, table: str) -> Rows:
     """Read an array of each user's items, best first, and perhaps one of their scores.
 
     Users are numbered from 0. Item -1 fills up short lists, as in implicit and faiss.
@@ -198,7 +198,7 @@ def read_ranked_items(items: NDArray[Any], scores: Any, table: str) -> Rows:
 
     Examples
     --------
-    >>> rows = read_ranked_items(np.array([[4, 2], [7, 4]]), None, "results")
+    >>> rows = read_top_k(np.array([[4, 2], [7, 4]]), None, "results")
     >>> rows.user.tolist(), rows.item.tolist(), rows.estimated.tolist()
     ([0, 0, 1, 1], [4, 2, 7, 4], [0.0, -1.0, 0.0, -1.0])
     """

@@ -25,9 +25,10 @@ SEPARATORS = (",", ";", "|", " ")
 QUOTES = "\"' \t\n[](){}"
 #: How often more cells must match in one reading than in the other.
 _MUCH = 2
+_FEW = 0.01  # a smaller share that matches may be by chance
 
 
-def split_tables(
+def split_text_lists(
     labels: Rows | None, results: Rows, separator: str | None = None
 ) -> tuple[Rows | None, Rows]:
     """Split the cells of labels and of results that hold several ids, as far as they match.
@@ -117,16 +118,16 @@ def _find_separators(known: dict[str, list[str]], names: list[str]) -> dict[str,
 def _decide(name: str, cells: list[str], separator: str, whole: float, parts: float) -> str:
     """Return the separator, or "" if each cell is one id, by the shares that match."""
     example = next(cell for cell in cells if separator in cell)
-    if parts > _MUCH * whole or whole < parts == 1:
+    if parts > max(_MUCH * whole, _FEW) or whole < parts == 1:
         items = quote(split_cell(example, separator))
         warn(
             f"{name}: {quote(example)} is read as the items {items}, which the other table has. To "
             f"silence this, pass list_separator={separator!r}."
         )
         return separator
-    if whole > _MUCH * parts or parts < whole == 1:
+    if whole > max(_MUCH * parts, _FEW) or parts < whole == 1:
         return ""
-    why = "both match" if whole else "neither matches"
+    why = "both match" if whole > _FEW else "neither matches"
     return raise_ambiguous(name, example, separator, f"; {why} the other table")
 
 

@@ -16,7 +16,7 @@ from recsys_ndcg.input import (
     QUOTES,
     FileKind,
     TextFormat,
-    complete_format,
+    detect_format,
     find_known_file,
     split_format,
 )
@@ -262,7 +262,7 @@ def _open_text(
             "files. Evaluate the file alone without memory_limit."
         )
         raise InvalidInputError(msg)
-    how = complete_format(text, how, columns)
+    how = detect_format(text, how, columns)
     how = replace(how, separator=how.find_separator(text))
     titles = _read_titles(paths, columns, how)
     kinds = dict.fromkeys(titles, "text")
@@ -360,7 +360,7 @@ def read_names(data: Any) -> tuple[list[str], TextFormat | None]:
 
         return [*parquet.read_schema(path).names], None
     head = TextFormat().decode(_read_head(path))
-    text = complete_format(head, TextFormat())
+    text = detect_format(head, TextFormat())
     text = replace(text, separator=text.find_separator(head))
     names = [one.strip() for one in text.split_first_line(head)]
     return names if text.heading else [str(one + 1) for one in range(len(names))], text

@@ -9,7 +9,7 @@ import pandas as pd
 
 from recsys_ndcg.arrays import concat_ranges
 from recsys_ndcg.errors import InvalidInputError, quote
-from recsys_ndcg.input.cells import ListCells, find_ranks
+from recsys_ndcg.input.cells import ListCells, find_rank_columns
 from recsys_ndcg.input.frames import Table, get_names, match_columns
 from recsys_ndcg.input.ids import factorize_ids
 from recsys_ndcg.input.rows import IDS, to_column, to_ids
@@ -18,7 +18,7 @@ from recsys_ndcg.input.rows import IDS, to_column, to_ids
 _PARALLEL = ("estimated", "true", "weight", "rank", "rating", "timestamp")
 
 
-def explode(table: Table, index: Any = None) -> Table:
+def expand_lists(table: Table, index: Any = None) -> Table:
     """Return a table with a row per item, if each row is a user's list; else the table itself.
 
     Lists are in cells, the best first, or in one column per rank. Results get the column `rank`,
@@ -32,14 +32,18 @@ def explode(table: Table, index: Any = None) -> Table:
         The users, if all columns are ranks; by default they are 0, 1, 2 and so on.
     """
     names = {ours: one[0] for ours, one in table.matches.items() if len(one) == 1}
-    ranks = find_ranks(table.names) if "item" not in names and table.kind != "predictions" else []
+    ranks = (
+        find_rank_columns(table.names)
+        if "item" not in names and table.kind != "predictions"
+        else []
+    )
     if ranks and ("user" in names or len(ranks) == len(table.names)):
         cells = ListCells.from_ranks([to_column(table.get_native(one), one) for one in ranks])
         if len(ranks) == len(table.names):
             names["user"], users = "user", np.arange(len(cells.lengths)) if index is None else index
         else:
             users = table.get_native(names["user"])
-        return _lengthen(table, cells, {"user": names["user"]}, users, {})
+        return _repeat_users(table, cells, {"user": names["user"]}, users, {})
     names = match_lists(table)
     if not names:
         return table
@@ -52,7 +56,7 @@ def explode(table: Table, index: Any = None) -> Table:
         for ours, theirs in names.items()
         if ours not in IDS
     }
-    return _lengthen(table, found, names, table.get_native(names["user"]), numbers)
+    return _repeat_users(table, found, names, table.get_native(names["user"]), numbers)
 
 
 def match_lists(table: Table) -> dict[str, Any]:
@@ -145,7 +149,7 @@ def _check_ordered(table: Table, used: dict[str, Any], users: Any) -> None:
         raise InvalidInputError(msg)
 
 
-def _lengthen(
+def _repeat_users(
     table: Table, cells: ListCells, used: dict[str, Any], users: Any, numbers: dict[str, Any]
 ) -> Table:
     columns: dict[str, Any] = {"user": cells.repeat(to_ids(users, "user")), "item": cells.entries}
