@@ -11,7 +11,7 @@ from recsys_ndcg.arrays import Ids
 from recsys_ndcg.errors import InvalidInputError, quote, warn
 from recsys_ndcg.files import FileSource, is_file_source
 from recsys_ndcg.input.dispatch import read_file
-from recsys_ndcg.input.frames import format_columns, match_columns
+from recsys_ndcg.input.frames import format_columns, is_frame, match_columns
 from recsys_ndcg.input.ids import EncodedIds, is_row_number_index
 from recsys_ndcg.input.rows import to_column
 from recsys_ndcg.input.text_format import TextFormat, split_format
@@ -20,8 +20,8 @@ from recsys_ndcg.input.text_tables import JsonObjects
 
 def is_indexed_table(data: Any) -> bool:
     """Return whether data are a table or the path of one, not a column of ids."""
-    has_columns = any(hasattr(type(data), name) for name in ("columns", "schema"))
-    return isinstance(data, Mapping) or has_columns or is_file_source(split_format(data)[0])
+    is_file = is_file_source(split_format(data)[0])
+    return isinstance(data, Mapping) or is_frame(data) or is_file
 
 
 def read_indexed_table(data: Any, name: str, key: str = "item") -> tuple[Ids, pd.DataFrame]:
