@@ -23,11 +23,11 @@ from recsys_ndcg.files import (
 from recsys_ndcg.input.cells import find_cell_kind, find_rank_columns
 from recsys_ndcg.input.file_kinds import KINDS, FileKind, find_kind
 from recsys_ndcg.input.frames import (
-    INTERACTION_NAMES,
     Table,
     choose_candidates,
     format_columns,
     get_names,
+    is_frame,
     list_candidates,
     match_columns,
 )
@@ -36,7 +36,7 @@ from recsys_ndcg.input.list_tables import expand_lists
 from recsys_ndcg.input.matrices import read_matrix, to_matrix
 from recsys_ndcg.input.pickles import is_pickle, read_pickle
 from recsys_ndcg.input.plain_text import parse_text
-from recsys_ndcg.input.python_objects import read_objects, read_predictions
+from recsys_ndcg.input.python_objects import FORMS, read_objects, read_predictions
 from recsys_ndcg.input.rows import IDS, NEEDED, Rows
 from recsys_ndcg.input.text_format import (
     MAX_COLUMNS,
@@ -233,13 +233,8 @@ def check_not_binary(content: Content) -> None:
 
 _SAMPLE_LINES = 200  # that tell whether two words are a heading
 #: The order of columns without a header.
-COLUMN_ORDERS = {
-    "predictions": TextFormat.COLUMN_ORDER,
-    "labels": ("user", "item", "true"),
-    "results": ("user", "item", "estimated"),
-    **dict.fromkeys(NEEDED, tuple(INTERACTION_NAMES)),
-    **{one: (one,) for one in IDS},
-}
+COLUMN_ORDERS = {kind: form.fields for kind, form in FORMS.items()}
+COLUMN_ORDERS |= {one: (one,) for one in IDS}
 
 
 def read_rows(
@@ -380,7 +375,6 @@ def _is_table(data: Any, columns: Mapping[str, Any] | None, kind: str) -> bool:
         # a user may be called "user": then its list has the form of all others
         is_list = find_cell_kind(data[matches["user"][0]]) == "list"
         return not is_list and "list" in map(find_cell_kind, data.values())
-    # on the class, as a lazy table would compute its schema
-    is_frame = any(hasattr(type(data), name) for name in ("columns", "schema", "dtype"))
-    is_rows = isinstance(data, np.ndarray) or (isinstance(data, Iterable) and not is_frame)
-    return not is_rows
+    is_array = isinstance(data, np.ndarray)
+    is_rows = isinstance(data, Iterable) and not (is_frame(data) or hasattr(type(data), "dtype"))
+    return not (is_array or is_rows)

@@ -139,6 +139,11 @@ def list_candidates(columns: Mapping[str, Any] | None) -> list[Any]:
     return [one for theirs in given for one in (theirs if isinstance(theirs, list) else [theirs])]
 
 
+def is_frame(data: Any) -> bool:
+    """Return whether data are a table of any library; a lazy one does not compute its columns."""
+    return any(hasattr(type(data), name) for name in ("columns", "schema"))
+
+
 def format_columns(names: Iterable[Any]) -> str:
     """Return the names of columns for a message.
 

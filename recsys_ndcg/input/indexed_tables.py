@@ -11,18 +11,17 @@ from recsys_ndcg.arrays import Ids
 from recsys_ndcg.errors import InvalidInputError, quote, warn
 from recsys_ndcg.files import FileSource, is_file_source
 from recsys_ndcg.input.dispatch import read_file
-from recsys_ndcg.input.frames import format_columns, match_columns
+from recsys_ndcg.input.frames import format_columns, is_frame, match_columns
 from recsys_ndcg.input.ids import EncodedIds, is_row_number_index
 from recsys_ndcg.input.rows import to_column
 from recsys_ndcg.input.text_format import TextFormat, split_format
-from recsys_ndcg.input.text_tables import JsonObjects
+from recsys_ndcg.input.text_tables import JsonLines, JsonObjects
 
 
 def is_indexed_table(data: Any) -> bool:
     """Return whether data are a table or the path of one, not a column of ids."""
     data = split_format(convert_records(data, "item"))[0]
-    has_columns = any(hasattr(type(data), name) for name in ("columns", "schema"))
-    return isinstance(data, Mapping) or has_columns or is_file_source(data)
+    return isinstance(data, Mapping) or is_frame(data) or is_file_source(data)
 
 
 def convert_records(data: Any, key: str) -> Any:
@@ -210,8 +209,8 @@ def open_indexed_file(
     frame = pd.DataFrame(
         {name: one[:] if isinstance(one, EncodedIds) else one for name, one in columns.items()}
     )
-    if len(frame) == 1 and key not in match_columns(frame.columns):  # {id: value}
-        frame = frame.T.rename_axis(key).reset_index()
+    if isinstance(table, JsonLines) and len(frame) == 1 and key not in match_columns(frame.columns):
+        frame = frame.T.rename_axis(key).reset_index()  # {id: value}
     return frame, isinstance(table, dict | pd.DataFrame)
 
 

@@ -12,7 +12,16 @@ import pandas as pd  # noqa: TC002 - loaded with all that reads tables
 
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.files import are_existing_files, are_several_files, find_files, is_file_source
-from recsys_ndcg.input import IDS, NEEDED, Table, open_data, read_rows, split_format, to_column
+from recsys_ndcg.input import (
+    IDS,
+    NEEDED,
+    Table,
+    is_frame,
+    open_data,
+    read_rows,
+    split_format,
+    to_column,
+)
 from recsys_ndcg.ratings.interactions import Interactions, concat_interactions
 
 
@@ -70,7 +79,7 @@ def _are_ids(data: Any) -> bool:
     (True, True, False)
     """
     source, text_format = split_format(data)
-    is_table = isinstance(data, Mapping) or hasattr(type(data), "columns")
+    is_table = isinstance(data, Mapping) or is_frame(data)
     if is_table or is_file_source(source) or text_format is not None or are_existing_files(data):
         return False
     if not isinstance(data, Iterable) or getattr(data, "ndim", 1) != 1:
@@ -81,7 +90,7 @@ def _are_ids(data: Any) -> bool:
 
 def is_table_by_item(data: Any) -> bool:
     """Return whether data are a table in memory that has no users."""
-    if not hasattr(type(data), "columns"):
+    if not is_frame(data):
         return isinstance(data, Mapping) and "item" in data and "user" not in data
     names = getattr(getattr(data, "index", None), "names", [])
     return "user" not in names and not Table(data).has_candidate("user")
