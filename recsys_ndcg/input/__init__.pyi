@@ -39,6 +39,7 @@ from recsys_ndcg.input.rows import to_ids as to_ids
 from recsys_ndcg.input.rows import to_times as to_times
 from recsys_ndcg.input.text_format import TextFormat as TextFormat
 from recsys_ndcg.input.text_format import split_format as split_format
+from recsys_ndcg.input.text_lists import BRACKETS as BRACKETS
 from recsys_ndcg.input.text_lists import QUOTES as QUOTES
 from recsys_ndcg.input.text_lists import SEPARATORS as SEPARATORS
 from recsys_ndcg.input.text_lists import raise_ambiguous as raise_ambiguous

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -21,11 +22,30 @@ if TYPE_CHECKING:
 
 #: What may separate ids.
 SEPARATORS = (",", ";", "|", " ")
-#: What may stand around lists and ids.
-QUOTES = "\"' \t\n[](){}"
+#: A list in brackets, and an id or a list in quotes: each a pattern with groups of what is inside.
+BRACKETS = (r"^\[([^\[\]]*)\]$|^\(([^()]*)\)$|^\{([^{}]*)\}$", 3)
+QUOTES = (r"""^"([^"]*)"$|^'([^']*)'$""", 2)
 #: How often more cells must match in one reading than in the other.
 _MUCH = 2
 _FEW = 0.01  # a smaller share that matches may be by chance
+
+
+class _Match(NamedTuple):
+    """The shares that match the other table.
+
+    Parameters
+    ----------
+    whole : float
+        Of the cells that have the separator.
+    parts : float
+        Of their parts; if no cell matches, the parts of the other table's cells count, too.
+    alone : float
+        Of their parts, among the other table's cells.
+    """
+
+    whole: float
+    parts: float
+    alone: float
 
 
 def split_text_lists(
@@ -96,37 +116,48 @@ def _list_text(rows: Rows | None) -> list[str]:
 
 
 def _find_separators(known: dict[str, list[str]], names: list[str]) -> dict[str, str]:
-    """Return what separates the ids in the cells of each table; "" if each cell is one id."""
-    others = {"labels": known["results"], "results": known["labels"]}
-    shares = {
-        separator: {
-            name: _match(known[name], others[name], separator)
-            for name in names
+    """Return what separates the ids in the cells of each table; "" if each cell is one id.
+
+    First comes the table whose parts are whole cells of the other. If it is split, the other table
+    is compared with its parts.
+    """
+    others, found, cells = {"labels": "results", "results": "labels"}, dict[str, str](), known
+    while left := [name for name in names if name not in found]:
+        matches = {
+            (name, separator): _match(known[name], known[others[name]], separator)
+            for name in left
+            for separator in SEPARATORS
             if any(separator in cell for cell in known[name])
         }
-        for separator in SEPARATORS
-    }
-    chosen = max(shares, key=lambda one: sum(parts for _, parts in shares[one].values()))
-    present = next((one for one in SEPARATORS if shares[one]), "")
-    separator = chosen if shares[chosen] else present
-    return {
-        name: _decide(name, known[name], separator, *share)
-        for name, share in shares.get(separator, {}).items()
-    }
-
-
-def _decide(name: str, cells: list[str], separator: str, whole: float, parts: float) -> str:
-    """Return the separator, or "" if each cell is one id, by the shares that match."""
-    example = next(cell for cell in cells if separator in cell)
-    if parts > max(_MUCH * whole, _FEW) or whole < parts == 1:
-        items = quote(split_cell(example, separator))
+        if not matches:
+            break
+        name, separator = max(matches, key=lambda one: (matches[one].alone, matches[one].parts))
+        found[name] = _decide(name, known[name], separator, matches[name, separator])
+        if found[name]:
+            parts = chain.from_iterable(split_cell(cell, separator) for cell in known[name])
+            known = {**known, name: [*{*parts}]}
+    found = {name: separator for name, separator in found.items() if separator}
+    for name, separator in found.items():
+        example = next(cell for cell in cells[name] if separator in cell)
+        advice = f"pass list_separator={separator!r}"
+        if len({*found.values()}) > 1:
+            advice = f"give lists, such as table['item'].str.split({separator!r})"
         warn(
-            f"{name}: {quote(example)} is read as the items {items}, which the other table has. To "
-            f"silence this, pass list_separator={separator!r}."
+            f"{name}: {quote(example)} is read as the items "
+            f"{quote(split_cell(example, separator))}, which the other table has. To silence "
+            f"this, {advice}."
         )
+    return found
+
+
+def _decide(name: str, cells: list[str], separator: str, match: _Match) -> str:
+    """Return the separator, or "" if each cell is one id, by the shares that match."""
+    whole, parts, _ = match
+    if parts > max(_MUCH * whole, _FEW) or whole < parts == 1:
         return separator
     if whole > max(_MUCH * parts, _FEW) or parts < whole == 1:
         return ""
+    example = next(cell for cell in cells if separator in cell)
     why = "both match" if whole > _FEW else "neither matches"
     return raise_ambiguous(name, example, separator, f"; {why} the other table")
 
@@ -140,27 +171,38 @@ def raise_ambiguous(name: str, cell: str, separator: str, why: str = "") -> NoRe
     raise InvalidInputError(msg)
 
 
-def _match(cells: list[str], others: list[str], separator: str) -> tuple[float, float]:
-    """Return the share of cells that the other table has, and the share of their parts."""
-    several = [cell for cell in cells if separator in cell]
-    known = {*others}
-    whole = sum(cell in known for cell in several) / len(several)
-    single = {*chain.from_iterable(split_cell(one, separator) for one in others)}
+def _match(cells: list[str], others: list[str], separator: str) -> _Match:
+    """Compare cells that have a separator, and their parts, with the cells of the other table."""
+    several, known = [cell for cell in cells if separator in cell], {*others}
     parts = [*chain.from_iterable(split_cell(cell, separator) for cell in several)]
-    known_parts = known if whole else known | single
-    return whole, sum(part in known_parts for part in parts) / max(len(parts), 1)
+    whole = sum(cell in known for cell in several) / len(several)
+    alone = sum(part in known for part in parts) / max(len(parts), 1)
+    if whole:
+        return _Match(whole, alone, alone)
+    theirs = {part for one in others for sign in SEPARATORS for part in split_cell(one, sign)}
+    return _Match(whole, sum(part in theirs for part in parts) / max(len(parts), 1), alone)
 
 
 def split_cell(cell: str, separator: str) -> list[str]:
-    """Return the ids in a cell.
+    """Return the ids in a cell, without brackets around all and quotes around each.
 
     Examples
     --------
-    >>> split_cell("['a', 'b']", ","), split_cell("1  2 3", " ")
-    (['a', 'b'], ['1', '2', '3'])
+    >>> split_cell("['a', 'b']", ","), split_cell("1  2 3", " "), split_cell("f (x);g (x)", ";")
+    (['a', 'b'], ['1', '2', '3'], ['f (x)', 'g (x)'])
     """
-    parts = cell.strip(QUOTES).split(None if separator == " " else separator)
-    return [part.strip(QUOTES) for part in parts if part.strip(QUOTES)]
+    parts = _unwrap(_unwrap(cell, BRACKETS), QUOTES).split(None if separator == " " else separator)
+    ids = (_unwrap(part, QUOTES) for part in parts)
+    return [one for one in ids if one]
+
+
+def _unwrap(text: str, what: tuple[str, int]) -> str:
+    """Return a text without the signs that enclose it, and without blanks at its ends."""
+    text, (pattern, n_groups) = text.strip(), what
+    if text[:1].isalnum():  # as nearly all are
+        return text
+    inside = "".join(rf"\{group}" for group in range(1, n_groups + 1))
+    return re.sub(pattern, inside, text).strip()
 
 
 def _split(rows: Rows, separator: str, *, keep_text: bool) -> Rows:
