@@ -181,7 +181,9 @@ def _read_file(source: FileSource, how: TextFormat | None, key: str) -> pd.DataF
     if not isinstance(table, dict | pd.DataFrame):  # no text
         return frame
     ids = match_columns(frame.columns).get(key, [])
-    return frame.apply(lambda column: column if column.name in ids else _convert_numbers(column))
+    for name in {*frame} - {*ids}:
+        frame[name] = _convert_numbers(frame[name])
+    return frame
 
 
 def _convert_numbers(column: pd.Series[Any]) -> pd.Series[Any]:

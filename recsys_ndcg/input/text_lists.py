@@ -173,8 +173,8 @@ def _split(rows: Rows, separator: str, *, keep_text: bool) -> Rows:
     new_codes = encoded.codes[concat_ranges(compute_offsets(sizes)[codes], cells.lengths)]
     integers = None if keep_text else parse_integers(encoded.ids.tolist())
     item = EncodedIds(encoded.ids, new_codes) if integers is None else integers[new_codes]
-    columns = {name: cells.repeat(column) for name, column in rows.columns.items()}
-    columns |= {"item": item}
+    columns: dict[str, Any] = {name: cells.repeat(column) for name, column in rows.columns.items()}
+    columns["item"] = item
     if "estimated" in columns and rows.order_only:
         columns["estimated"] *= max(sizes, default=1)
         columns["estimated"] += score_by_rank(cells.lengths)
