@@ -19,6 +19,7 @@ from recsys_ndcg.parallel import map_in_threads
 if TYPE_CHECKING:
     from recsys_ndcg.input.rows import Rows
 
+_OTHER = {"labels": "results", "results": "labels"}
 #: What may separate ids.
 SEPARATORS = (",", ";", "|", " ")
 #: What may stand around lists and ids.
@@ -65,14 +66,12 @@ def split_text_lists(
     if separator is None:
         names = [name for name in names if _has_one_row_per_user(tables[name])]
         found = _find_separators({name: _list_text(tables[name]) for name in tables}, names)
-    split = {}
-    for name, other in (("labels", "results"), ("results", "labels")):
-        theirs = None if tables[other] is None else tables[other].item
+    items = {name: None if rows is None else rows.item for name, rows in tables.items()}
+    for name in [name for name in found if found[name]]:
+        theirs = items[_OTHER[name]]
         is_numeric = isinstance(theirs, np.ndarray) and theirs.dtype.kind in "iuf"
-        split[name] = tables[name]
-        if found.get(name):
-            split[name] = _split(tables[name], found[name], keep_text=not is_numeric)
-    return split["labels"], split["results"]
+        tables[name] = _split(tables[name], found[name], keep_text=not is_numeric)
+    return tables["labels"], tables["results"]
 
 
 def _has_one_row_per_user(rows: Rows) -> bool:
@@ -97,10 +96,9 @@ def _list_text(rows: Rows | None) -> list[str]:
 
 def _find_separators(known: dict[str, list[str]], names: list[str]) -> dict[str, str]:
     """Return what separates the ids in the cells of each table; "" if each cell is one id."""
-    others = {"labels": known["results"], "results": known["labels"]}
     shares = {
         separator: {
-            name: _match(known[name], others[name], separator)
+            name: _match(known[name], known[_OTHER[name]], separator)
             for name in names
             if any(separator in cell for cell in known[name])
         }
