@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from ast import literal_eval
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -20,6 +22,7 @@ ARROW_LISTS = ("list", "large_list", "fixed_size_list")
 _POLARS_LISTS = ("List", "Array")
 _POLARS_TEXT = ("String", "Categorical", "Enum")
 _NUMBERS = "iufbcmM"
+_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]*)?([eE][-+]?[0-9]+)?")
 _NUMBERED = re.compile(r"(.*?)([0-9]{1,4})")
 
 
@@ -78,7 +81,7 @@ class ListCells:
                 "no list, but others are. Write one value as a list, too: [value]."
             )
             raise InvalidInputError(msg)
-        present = [() if _is_none(one) else one for one in cells]
+        present = [() if _is_none(one) else _parse_cell(one) for one in cells]
         lengths = np.fromiter(map(len, present), dtype=np.int64, count=len(present))
         if all(isinstance(one, np.ndarray) for one in present if len(one)):
             filled = [one for one in present if len(one)]
@@ -205,7 +208,28 @@ def _find_dtype(column: Any) -> Any:
 
 
 def _is_list(cell: Any) -> bool:
-    return isinstance(cell, list | set) or (isinstance(cell, np.ndarray) and cell.ndim == 1)
+    if isinstance(cell, str):  # as Python, JSON and NumPy write lists
+        return len(cell) > 1 and cell.startswith("[") and cell.endswith("]")
+    is_array = isinstance(cell, np.ndarray) and cell.ndim == 1
+    return is_array or isinstance(cell, list | set | pd.api.extensions.ExtensionArray)
+
+
+def _parse_cell(cell: Any) -> Any:
+    """Return the values of text such as "['a', 'b']" or "[1 2]", and other cells as they are.
+
+    Examples
+    --------
+    >>> _parse_cell("['a, b', 'c']"), _parse_cell("[1 2]"), _parse_cell("[007, 8]")
+    (['a, b', 'c'], [1, 2], ['007', '8'])
+    """
+    if not isinstance(cell, str):
+        return cell
+    if "," in cell:
+        with suppress(ValueError, SyntaxError):
+            return list(literal_eval(cell))
+    parts = re.findall(r"""'[^']*'|"[^"]*"|[^\s,]+""", cell[1:-1])
+    are_numbers = all(map(_NUMBER.fullmatch, parts))
+    return [literal_eval(one) if are_numbers else one.strip("'\"") for one in parts]
 
 
 def _is_none(cell: Any) -> bool:

@@ -239,6 +239,7 @@ class Table:
         self._candidates = {ours: list_candidates({ours: given[ours]}) for ours in given}
         self.matches = match_columns(self.names, self.given, self._known)
         self._is_text = is_text
+        self._placed: list[str] = []
         if is_text and kind in NEEDED and len(self.names) <= len(self._known):
             self._match_places()
 
@@ -251,8 +252,9 @@ class Table:
         order = needed if len(self.names) == len(needed) else self._known
         taken = [name for names in self.matches.values() for name in names]
         for ours, name in zip(order, self.names, strict=False):
-            if name not in taken:
-                self.matches.setdefault(ours, [name])
+            if name not in taken and ours not in self.matches:
+                self.matches[ours] = [name]
+                self._placed += [ours] if not str(name).isdigit() else []
 
     def _get_sample(self, name: Any) -> Any:
         """Return the first values of a column, or all."""
@@ -602,9 +604,13 @@ class Table:
     def warn_of_names(self, used: Mapping[str, Any]) -> None:
         """Warn about our columns that have other names in the table, and were not given."""
         names = {a: b for a, b in used.items() if a != b and a not in self.given}
-        if names and self.kind not in NEEDED:  # whose names are in reports
+        fix = f"pass columns={names!r}"
+        if self.kind in NEEDED:  # recognised names are in reports, or do not matter
+            names = {one: names[one] for one in self._placed if one in names}
+            fix = "rename the columns"
+        if names:
             pairs = ", ".join(f"{theirs} as {ours}" for ours, theirs in names.items())
-            warn(f"Using {pairs}. To silence this, pass columns={names!r}.")
+            warn(f"Using {pairs}. To silence this, {fix}.")
 
 
 def _include_index(data: Any, columns: Mapping[str, str], known: Mapping[str, str]) -> Any:

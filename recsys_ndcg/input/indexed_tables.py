@@ -218,9 +218,9 @@ def _read_file(source: FileSource, how: TextFormat | None, key: str) -> pd.DataF
     """Read all columns of a file; in text, a column becomes numbers if all its fields are."""
     frame, is_text = open_indexed_file(source, how, key)
     ids = match_columns(frame.columns).get(key, [])
-    return frame.apply(
-        lambda column: column if column.name in ids or not is_text else _convert_numbers(column)
-    )
+    for name in {*frame} - {*ids} if is_text else ():
+        frame[name] = _convert_numbers(frame[name])
+    return frame
 
 
 def _convert_numbers(column: pd.Series[Any]) -> pd.Series[Any]:

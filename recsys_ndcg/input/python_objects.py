@@ -363,7 +363,8 @@ def score_by_rank(lengths: Any) -> Floats:
     array([ 0., -1., -2.,  0.])
     """
     sizes = np.asarray(lengths, dtype=np.int64)
-    return 0.0 - concat_ranges(np.zeros(len(sizes), dtype=np.int64), sizes)
+    places = concat_ranges(np.zeros(len(sizes), dtype=np.int64), sizes)
+    return 0.0 - np.asarray(places, dtype=np.float64)
 
 
 def parse_list(values: Any, found: str, form: str) -> list[Any]:

@@ -20,6 +20,7 @@ from recsys_ndcg.parallel import map_in_threads
 if TYPE_CHECKING:
     from recsys_ndcg.input.rows import Rows
 
+_OTHER = {"labels": "results", "results": "labels"}
 #: What may separate ids.
 SEPARATORS = (",", ";", "|", " ")
 #: A list in brackets, and an id or a list in quotes: each a pattern with groups of what is inside.
@@ -85,14 +86,12 @@ def split_text_lists(
     if separator is None:
         names = [name for name in names if _has_one_row_per_user(tables[name])]
         found = _find_separators({name: _list_text(tables[name]) for name in tables}, names)
-    split = {}
-    for name, other in (("labels", "results"), ("results", "labels")):
-        theirs = None if tables[other] is None else tables[other].item
+    items = {name: None if rows is None else rows.item for name, rows in tables.items()}
+    for name in [name for name in found if found[name]]:
+        theirs = items[_OTHER[name]]
         is_numeric = isinstance(theirs, np.ndarray) and theirs.dtype.kind in "iuf"
-        split[name] = tables[name]
-        if found.get(name):
-            split[name] = _split(tables[name], found[name], keep_text=not is_numeric)
-    return split["labels"], split["results"]
+        tables[name] = _split(tables[name], found[name], keep_text=not is_numeric)
+    return tables["labels"], tables["results"]
 
 
 def _has_one_row_per_user(rows: Rows) -> bool:
@@ -121,10 +120,10 @@ def _find_separators(known: dict[str, list[str]], names: list[str]) -> dict[str,
     First comes the table whose parts are whole cells of the other. If it is split, the other table
     is compared with its parts.
     """
-    others, found, cells = {"labels": "results", "results": "labels"}, dict[str, str](), known
+    found, cells = dict[str, str](), known
     while left := [name for name in names if name not in found]:
         matches = {
-            (name, separator): _match(known[name], known[others[name]], separator)
+            (name, separator): _match(known[name], known[_OTHER[name]], separator)
             for name in left
             for separator in SEPARATORS
             if any(separator in cell for cell in known[name])
@@ -215,8 +214,8 @@ def _split(rows: Rows, separator: str, *, keep_text: bool) -> Rows:
     new_codes = encoded.codes[concat_ranges(compute_offsets(sizes)[codes], cells.lengths)]
     integers = None if keep_text else parse_integers(encoded.ids.tolist())
     item = EncodedIds(encoded.ids, new_codes) if integers is None else integers[new_codes]
-    columns = {name: cells.repeat(column) for name, column in rows.columns.items()}
-    columns |= {"item": item}
+    columns: dict[str, Any] = {name: cells.repeat(column) for name, column in rows.columns.items()}
+    columns["item"] = item
     if "estimated" in columns and rows.order_only:
         columns["estimated"] *= max(sizes, default=1)
         columns["estimated"] += score_by_rank(cells.lengths)
