@@ -79,7 +79,7 @@ def read_file(
         The format of a text file.
     kind : str
         What it is, as in `read_rows`, or ``"item"`` or ``"user"``: a table by item or by user, all
-        columns of which are read.
+        columns of which are read; or ``"text"``: all columns stay text.
 
     Raises
     ------
@@ -103,7 +103,7 @@ def read_file(
         text = rewrite_known_file(text, kind)
     options, given = detect_format(text, options, columns), options
     found = options.split_first_line(text)
-    is_found = given.heading is None and not options.heading and kind not in NEEDED
+    is_found = given.heading is None and not options.heading and kind not in {*NEEDED, "text"}
     if is_found and not columns and len(found) <= MAX_COLUMNS:
         taken = f"its columns are taken as {', '.join(COLUMN_ORDERS[kind][: len(found)])}"
         taken += ", in this order"
@@ -173,6 +173,8 @@ def choose_file_columns(
     if kind in IDS:  # a table by item or by user is read as a whole
         named = named if text_format.heading else [kind, *named[1:]]
         return ColumnChoice(named, named, {}, named)
+    if kind == "text":
+        return ColumnChoice(named, [], {})
     needed = NEEDED.get(kind, ())
     if not text_format.heading:
         if needed and not len(needed) <= len(names) <= len(order):
@@ -234,7 +236,7 @@ def check_not_binary(content: Content) -> None:
 _SAMPLE_LINES = 200  # that tell whether two words are a heading
 #: The order of columns without a header.
 COLUMN_ORDERS = {kind: form.fields for kind, form in FORMS.items()}
-COLUMN_ORDERS |= {one: (one,) for one in IDS}
+COLUMN_ORDERS |= {"text": (), **{one: (one,) for one in IDS}}
 
 
 def read_rows(

@@ -283,9 +283,6 @@ FORMS = (
     "groups, the path of such a file, or a function of per_user"
 )
 _SIDES = ("the users evaluated", "the users of the groups")  # in messages
-#: `columns=` for `read_file`: None for every name, so that no column counts as the user, the item,
-#: the estimate or the like, and all stay text.
-_AS_TEXT: dict[str, Any] = dict.fromkeys(Table.COLUMN_NAMES)
 
 
 @dataclass(frozen=True)
@@ -550,7 +547,7 @@ def _open_table(
     source, text = split_format(data)
     if not is_file_source(source):
         return data, mapping, False
-    table = read_file(source, _AS_TEXT, text)
+    table = read_file(source, None, text, "text")
     return table, mapping, isinstance(table, pd.DataFrame)
 
 
