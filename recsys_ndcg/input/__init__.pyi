@@ -1,5 +1,4 @@
 from recsys_ndcg.input.cells import ARROW_LISTS as ARROW_LISTS
-from recsys_ndcg.input.cells import ListCells as ListCells
 from recsys_ndcg.input.cells import find_rank_columns as find_rank_columns
 from recsys_ndcg.input.dispatch import detect_format as detect_format
 from recsys_ndcg.input.dispatch import open_data as open_data
@@ -21,13 +20,15 @@ from recsys_ndcg.input.ids import raise_for_rows as raise_for_rows
 from recsys_ndcg.input.ids import unify_numbers as unify_numbers
 from recsys_ndcg.input.indexed_tables import convert_records as convert_records
 from recsys_ndcg.input.indexed_tables import has_values_by_id as has_values_by_id
+<<<<<<< HEAD
 from recsys_ndcg.input.indexed_tables import is_indexed_table as is_indexed_table
 from recsys_ndcg.input.indexed_tables import open_indexed_file as open_indexed_file
+=======
+>>>>>>> 69f51d451856e19b1568e90844f0aa7d6a1df277
 from recsys_ndcg.input.indexed_tables import read_indexed_table as read_indexed_table
 from recsys_ndcg.input.indexed_tables import read_values_by_id as read_values_by_id
 from recsys_ndcg.input.known_files import find_known_file as find_known_file
 from recsys_ndcg.input.list_tables import match_lists as match_lists
-from recsys_ndcg.input.matrices import read_matrix as read_matrix
 from recsys_ndcg.input.matrices import to_array as to_array
 from recsys_ndcg.input.python_objects import parse_list as parse_list
 from recsys_ndcg.input.rows import IDS as IDS
@@ -36,7 +37,6 @@ from recsys_ndcg.input.rows import Rows as Rows
 from recsys_ndcg.input.rows import to_column as to_column
 from recsys_ndcg.input.rows import to_floats as to_floats
 from recsys_ndcg.input.rows import to_ids as to_ids
-from recsys_ndcg.input.rows import to_times as to_times
 from recsys_ndcg.input.text_format import TextFormat as TextFormat
 from recsys_ndcg.input.text_format import split_format as split_format
 from recsys_ndcg.input.text_lists import BRACKETS as BRACKETS

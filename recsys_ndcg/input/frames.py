@@ -501,7 +501,8 @@ class Table:
     def read_others(self) -> dict[Any, pd.Series[Any]]:
         """Return the columns of ratings that are not used; none of text."""
         is_read = self.kind == "ratings" and not self._is_text
-        others = [name for name in self.names if is_read and name not in self._used]
+        taken = {*self._used, *self._known}
+        others = [name for name in self.names if is_read and name not in taken]
         columns = {name: self._data[name] for name in others}
         return {
             name: pd.Series(one.to_numpy() if hasattr(one, "to_native") else one).reset_index(

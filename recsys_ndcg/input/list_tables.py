@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -12,7 +15,7 @@ from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.input.cells import ListCells, find_rank_columns
 from recsys_ndcg.input.frames import Table, get_names, match_columns
 from recsys_ndcg.input.ids import factorize_ids
-from recsys_ndcg.input.rows import IDS, to_column, to_ids
+from recsys_ndcg.input.rows import IDS, NUMBERS, to_column, to_ids
 
 #: The numbers that may stand beside the items, in lists of the same length.
 _PARALLEL = ("estimated", "true", "weight", "rank", "rating", "timestamp")
@@ -56,7 +59,37 @@ def expand_lists(table: Table, index: Any = None) -> Table:
         for ours, theirs in names.items()
         if ours not in IDS
     }
-    return _repeat_users(table, found, names, table.get_native(names["user"]), numbers)
+    found, more = _split_entries(found, table.kind)
+    return _repeat_users(table, found, names, table.get_native(names["user"]), numbers | more)
+
+
+def _split_entries(cells: ListCells, kind: str) -> tuple[ListCells, dict[str, Any]]:
+    """Return lists of items and their numbers, if each entry has both, as Spark's ALS writes them.
+
+    An entry is a dict or a named tuple, of which one field is the item, or a pair (item, number).
+    """
+    entries = cells.entries.to_pylist() if _has_structs(cells.entries) else cells.entries
+    first = entries[0] if isinstance(entries, list) and entries else None
+    names = [*first] if isinstance(first, Mapping) else None
+    if isinstance(first, tuple):
+        is_pair = len(first) == 2 and isinstance(first[1], Real)
+        default = ["item", NUMBERS.get(kind, "rating")] if is_pair else None
+        names = getattr(first, "_fields", getattr(first, "__fields__", default))
+    if not names:
+        return cells, {}
+    fields = pd.DataFrame(entries, columns=[*names])
+    matches = match_columns(fields, None, get_names(kind))
+    item = matches.get("item", [names[0]])[0]
+    numbers = {ours: one[0] for ours, one in matches.items() if ours in _PARALLEL}
+    if len(names) == 2 and "rank" not in numbers:  # the score may have the name of a rating
+        numbers = {NUMBERS.get(kind, "rating"): next(one for one in names if one != item)}
+    return replace(cells, entries=fields[item].tolist()), {
+        ours: fields[theirs].tolist() for ours, theirs in numbers.items()
+    }
+
+
+def _has_structs(entries: Any) -> bool:
+    return str(getattr(entries, "type", "")).startswith("struct")
 
 
 def match_lists(table: Table) -> dict[str, Any]:
@@ -79,7 +112,7 @@ def _find_list_names(table: Table, names: dict[str, Any]) -> dict[str, Any]:
             return {}
     lists = [name for name in table.names if table.find_cell_kind(name) == "list"]
     is_pair = len(table.names) == 2 and table.kind != "predictions"
-    if not lists and is_pair and table.find_cell_kind(table.names[1]) == "text":
+    if not lists and is_pair and (not names or table.find_cell_kind(table.names[1]) == "text"):
         lists = table.names[1:]
     singular = {name.rstrip("s"): name for name in lists if isinstance(name, str)}
     found = {
@@ -89,11 +122,11 @@ def _find_list_names(table: Table, names: dict[str, Any]) -> dict[str, Any]:
     }
     taken = {*names.values(), *found.values()}
     free = lists if len(lists) == 1 else [name for name in lists if name not in taken]
-    if "item" not in names | found and len(free) == 1:
+    if "item" not in table.matches | found and len(free) == 1:
         found = {ours: name for ours, name in found.items() if name != free[0]} | {"item": free[0]}
         for ours in [ours for ours, name in names.items() if name == free[0]]:
             del names[ours]
-    if "user" not in names and lists and len(table.names) == 2:
+    if "user" not in names and len(lists) == 1 and len(table.names) == 2:
         found["user"] = next(name for name in table.names if name not in lists)
     return found
 
