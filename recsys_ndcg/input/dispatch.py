@@ -42,6 +42,7 @@ from recsys_ndcg.input.text_format import (
     MAX_COLUMNS,
     MAX_HEADER_LENGTH,
     TextFormat,
+    get_first_line,
     split_format,
 )
 from recsys_ndcg.input.text_lists import split_text_lists
@@ -104,16 +105,24 @@ def read_file(
     options, given = detect_format(text, options, columns), options
     found = options.split_first_line(text)
     is_found = given.heading is None and not options.heading and kind not in NEEDED
-    if is_found and not columns and len(found) <= MAX_COLUMNS:
+    if is_found and not columns and 1 < len(found) <= MAX_COLUMNS:
         taken = f"its columns are taken as {', '.join(COLUMN_ORDERS[kind][: len(found)])}"
         taken += ", in this order"
         if kind in IDS:
             taken = f"its first column is taken as {kind}"
         advice = "To silence this, give (path, rn.TextFormat(heading=False))."
         warn(f"{content.name} has no heading, so {taken}. {advice}")
-    return parse_text(
-        content, text, options, lambda names: choose_file_columns(names, options, columns, kind)
-    )
+    start = len(get_first_line(text))
+    first = options.split_first_line(text[start : start + MAX_HEADER_LENGTH].lstrip())
+
+    def choose(names: Sequence[str]) -> ColumnChoice:
+        choice = choose_file_columns(names, options, columns, kind)
+        lists = [name for name, cell in zip(names, first, strict=False) if cell.startswith("[")]
+        numbers = {name: one for name, one in choice.numbers.items() if name not in lists}
+        more = [name for name in lists if name in choice.numbers]
+        return choice._replace(ids=[*choice.ids, *more], numbers=numbers)
+
+    return parse_text(content, text, options, choose)
 
 
 def detect_format(
@@ -125,7 +134,11 @@ def detect_format(
     name.
     """
     lines = re.split(r"[\r\n]+", text[:MAX_HEADER_LENGTH], maxsplit=_SAMPLE_LINES)[:_SAMPLE_LINES]
-    separator = "::" if given.separator is None and "::" in lines[0] else given.separator
+    separator = given.separator
+    if separator is None and "::" in lines[0]:
+        separator = "::"
+    elif separator is None and _BLANKS.fullmatch("\n".join(lines[:-1] or lines)):
+        separator = " "
     found = replace(given, separator=separator)
     if given.heading is not None:
         return found
@@ -145,6 +158,8 @@ def _looks_like_heading(fields: Sequence[str], below: Sequence[Sequence[str]]) -
     if not fields or not all(fields) or not np.isnan([*map(parse_number, fields)]).all():
         return False
     rows = [row for row in below if len(row) == len(fields)]
+    if len(fields) == 1 and not re.search(r"\s", fields[0]):
+        return not rows or not np.isnan([*map(parse_number, rows[0])]).all()
     if len(fields) != 2 or not rows:
         return True
     has_number = not np.isnan([*map(parse_number, rows[0])]).all()
@@ -175,7 +190,7 @@ def choose_file_columns(
         return ColumnChoice(named, named, {}, named)
     needed = NEEDED.get(kind, ())
     if not text_format.heading:
-        if needed and not len(needed) <= len(names) <= len(order):
+        if needed and not columns and not len(needed) <= len(names) <= len(order):
             form = f"{', '.join(needed)}[, {', '.join(order[len(needed) :])}]"
             msg = f"{len(names)} columns; ratings are {form}."
             raise InvalidInputError(msg)
@@ -203,7 +218,8 @@ def choose_file_columns(
     ranks = [] if "item" in matches else find_rank_columns(named)
     may_be_empty = {"true", "weight", "rating"} - {*needed}
     numbers = {name: ours in may_be_empty for name, ours in chosen.items() if name not in ids}
-    return ColumnChoice(named, [*ids, *ranks], numbers, ranks)
+    is_pair = len(named) == 2 and kind == "results"  # whose lists may be empty
+    return ColumnChoice(named, [*ids, *ranks], numbers, matches["item"] if is_pair else ranks)
 
 
 def _check_no_text_options(name: str, text_format: TextFormat, **allowed: Any) -> None:
@@ -231,6 +247,8 @@ def check_not_binary(content: Content) -> None:
         raise InvalidInputError(msg)
 
 
+#: Lines of two or three numbers, as of Epinions; with four, the second may be TREC's iteration.
+_BLANKS = re.compile(r"(\d+ -?[\d.]+( -?[\d.]+)?\s*)+")
 _SAMPLE_LINES = 200  # that tell whether two words are a heading
 #: The order of columns without a header.
 COLUMN_ORDERS = {kind: form.fields for kind, form in FORMS.items()}

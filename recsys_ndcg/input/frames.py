@@ -40,9 +40,9 @@ _NAMES = {
     "user": "user uid userid useridx username customer customerid visitorid reviewerid "
     "accountid memberid query queryid qid topic topicid",
     "item": "item iid itemid itemidx movie movieid product productid book bookid isbn asin "
-    "parentasin article articleid track trackid song songid artist artistid anime animeid "
+    "article articleid track trackid song songid artist artistid anime animeid "
     "business businessid game gameid news newsid video videoid sku doc docid docno document "
-    "documentid",
+    "documentid corpusid",
     "estimated": "estimated est estimate prediction pred predicted predictedrating "
     "predictedscore ypred yhat score",
     "true": "true rui rating bookrating label grade relevance rel truerating "
@@ -246,9 +246,9 @@ class Table:
     def _match_places(self) -> None:
         """Take columns by their places if no names of users and items are recognised."""
         has_ranks = "user" in self.matches and find_rank_columns(self.names)[:1] not in ([], ["1"])
-        if has_ranks or {"user", "item"} <= self.matches.keys():
-            return
         needed = NEEDED[self.kind]
+        if has_ranks or {one for one in needed if one in IDS} <= self.matches.keys():
+            return
         order = needed if len(self.names) == len(needed) else self._known
         taken = [name for names in self.matches.values() for name in names]
         for ours, name in zip(order, self.names, strict=False):

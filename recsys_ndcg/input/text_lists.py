@@ -207,7 +207,7 @@ def _unwrap(text: str, what: tuple[str, int]) -> str:
 def _split(rows: Rows, separator: str, *, keep_text: bool) -> Rows:
     """Return rows with a row for each id in a cell."""
     ids, codes = factorize_ids(rows.columns["item"], "item")
-    lists = [split_cell(format_id(one), separator) for one in ids.tolist()]
+    lists = [*(split_cell(format_id(one), separator) for one in ids.tolist()), []]  # for code -1
     sizes = np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
     cells = ListCells(sizes[codes], None)
     encoded = EncodedIds.factorize(np.array([*chain.from_iterable(lists)], dtype=object))
