@@ -32,6 +32,7 @@ from recsys_ndcg.input import (
     read_indexed_table,
     read_rows,
     read_values_by_id,
+    reject_text_lists,
 )
 from recsys_ndcg.lazy import Cache, lazy_property
 from recsys_ndcg.ratings import (
@@ -363,6 +364,7 @@ def _read_base(data: Any) -> Rows:
     try:
         rows = read_rows(data, table="results")
         rows.check_not_empty()
+        reject_text_lists(rows)
     except InvalidInputError as error:
         msg = f"base=: {error}"
         raise InvalidInputError(msg) from None

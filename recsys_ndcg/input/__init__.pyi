@@ -40,3 +40,4 @@ from recsys_ndcg.input.text_lists import BRACKETS as BRACKETS
 from recsys_ndcg.input.text_lists import QUOTES as QUOTES
 from recsys_ndcg.input.text_lists import SEPARATORS as SEPARATORS
 from recsys_ndcg.input.text_lists import raise_ambiguous as raise_ambiguous
+from recsys_ndcg.input.text_lists import reject_text_lists as reject_text_lists

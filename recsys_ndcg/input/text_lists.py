@@ -94,6 +94,28 @@ def split_text_lists(
     return tables["labels"], tables["results"]
 
 
+def reject_text_lists(rows: Rows) -> None:
+    """Raise if text of interactions may be a list per user, as there is no table to match.
+
+    Raises
+    ------
+    InvalidInputError
+        Each user has one row, and most items have a separator.
+    """
+    if not {"user", "item"} <= rows.columns.keys() or find_cell_kind(rows.item) != "text":
+        return
+    cells = _list_text(rows)
+    separator = max(SEPARATORS, key=lambda sign: sum(sign in cell for cell in cells))
+    several = [cell for cell in cells if separator in cell]
+    if len(several) * 2 > len(cells) and _has_one_row_per_user(rows):
+        msg = (
+            f"{quote(several[0])} may be one id or several, as each user has one row. If it is a "
+            f"list, give table['item'].str.split({separator!r}); if it is one id, lists of one: "
+            "table['item'].map(lambda item: [item])."
+        )
+        raise InvalidInputError(msg)
+
+
 def _has_one_row_per_user(rows: Rows) -> bool:
     ids, codes = factorize_ids(rows.user, "user")
     return len(ids) == len(codes)

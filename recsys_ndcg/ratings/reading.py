@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +19,7 @@ from recsys_ndcg.input import (
     is_frame,
     open_data,
     read_rows,
+    reject_text_lists,
     split_format,
     to_column,
 )
@@ -59,6 +60,8 @@ def read_interactions(
     """
     if isinstance(data, Interactions):
         return data
+    if isinstance(data, Iterator) and not is_file_source(data):
+        data = list(data)
     try:
         found = _read(data, columns, kind)
     except InvalidInputError as error:
@@ -84,8 +87,9 @@ def _are_ids(data: Any) -> bool:
         return False
     if not isinstance(data, Iterable) or getattr(data, "ndim", 1) != 1:
         return False
-    first = next(iter(data), None) if hasattr(data, "__len__") else None
-    return not isinstance(first, Mapping | list | tuple | set | np.ndarray | os.PathLike)
+    first = next(iter(data), None)
+    rows = Mapping | list | tuple | set | np.ndarray | np.void | os.PathLike
+    return not isinstance(first, rows)
 
 
 def is_table_by_item(data: Any) -> bool:
@@ -120,7 +124,10 @@ def _read(data: Any, columns: Mapping[str, str] | None, kind: str) -> Interactio
         return concat_interactions([_read(one, columns, kind) for one in find_files(data)])
     else:
         opened = open_data(data, columns, kind=kind)
+        if isinstance(opened, list) and opened and _are_ids(opened):  # JSON of a catalogue
+            return _read(opened, columns, kind)
     rows = read_rows(opened, table=kind)
+    reject_text_lists(rows)
     ids = {one: rows.columns[one] for one in IDS if one in rows.columns}
     missing = np.zeros(len(ids[key]), dtype=np.int64)  # only the others count
     numbers = [rows.columns.get(one) for one in ("rating", "timestamp")]

@@ -261,7 +261,8 @@ def _count_training_rows(
             f"{_TRAIN_FORMS}, one per rating."
         )
         raise InvalidInputError(msg)
-    train, found = list(train) if isinstance(train, Iterator) else train, None
+    is_file = is_file_source(split_format(train)[0])
+    train, found = list(train) if isinstance(train, Iterator) and not is_file else train, None
     if columns and "user" in columns:
         with suppress(InvalidInputError):  # the name may belong to another table
             found = read_interactions(train, "train", {"user": columns["user"]}, "users").user
