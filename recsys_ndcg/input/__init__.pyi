@@ -2,7 +2,6 @@ from recsys_ndcg.input.cells import ARROW_LISTS as ARROW_LISTS
 from recsys_ndcg.input.cells import find_rank_columns as find_rank_columns
 from recsys_ndcg.input.dispatch import detect_format as detect_format
 from recsys_ndcg.input.dispatch import open_data as open_data
-from recsys_ndcg.input.dispatch import read_file as read_file
 from recsys_ndcg.input.dispatch import read_pair as read_pair
 from recsys_ndcg.input.dispatch import read_rows as read_rows
 from recsys_ndcg.input.dispatch import unwrap_ratings as unwrap_ratings
@@ -20,7 +19,6 @@ from recsys_ndcg.input.ids import raise_for_rows as raise_for_rows
 from recsys_ndcg.input.ids import unify_numbers as unify_numbers
 from recsys_ndcg.input.indexed_tables import convert_records as convert_records
 from recsys_ndcg.input.indexed_tables import has_values_by_id as has_values_by_id
-from recsys_ndcg.input.indexed_tables import is_indexed_table as is_indexed_table
 from recsys_ndcg.input.indexed_tables import open_indexed_file as open_indexed_file
 from recsys_ndcg.input.indexed_tables import read_indexed_table as read_indexed_table
 from recsys_ndcg.input.indexed_tables import read_values_by_id as read_values_by_id
