@@ -18,7 +18,7 @@ import pandas as pd
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.experiments.fingerprints import describe_value, fingerprint
 from recsys_ndcg.experiments.functions import RatingColumns
-from recsys_ndcg.files import convert_read_errors, to_arrow_column
+from recsys_ndcg.files import check_ids, convert_read_errors
 from recsys_ndcg.folds import get_ratings
 from recsys_ndcg.input import Rows
 from recsys_ndcg.ratings import Interactions, read_interactions
@@ -179,8 +179,7 @@ def collect_columns(data: Any) -> RatingColumns:
 
 def check_savable_users(data: Any) -> None:
     """Raise if user ids cannot be saved in a folder, before anything is trained."""
-    users = dict.fromkeys(row[0] for row in _get_all_ratings(data))
-    to_arrow_column(np.fromiter(users, dtype=object, count=len(users)))
+    check_ids(list(dict.fromkeys(row[0] for row in _get_all_ratings(data))), "user id")
 
 
 def _get_all_ratings(data: Any) -> Sequence[Any]:
