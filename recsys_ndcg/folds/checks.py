@@ -79,7 +79,11 @@ class CheckedSplits:
         are made while no warning can point at the caller.
     reports : list of SplitReport
         The checks of each split, if wanted.
+    train : Interactions
+        The training rows of the latest split.
     """
+
+    train: Interactions
 
     def __init__(
         self,
@@ -185,7 +189,7 @@ class CheckedSplits:
         for place, split in enumerate(splits, 1):
             trainset, testset = _check_split(place, split)
             users, items = (list(map(itemgetter(side), testset)) for side in (0, 1))
-            train = Interactions.from_trainset(trainset)
+            train = self.train = Interactions.from_trainset(trainset)
             if place == 1:
                 warn_outside_scale(train.rated, trainset.rating_scale, self.data)
                 inspect(train.rated)

@@ -25,14 +25,14 @@ from surprise import BaselineOnly
 from surprise.model_selection import KFold
 
 import recsys_ndcg as rn
-from recsys_ndcg.experiments.ratings import build_dataset, describe_ratings, digest_split
+from recsys_ndcg.experiments.ratings import build_dataset, describe_ratings
 from recsys_ndcg.files import Archive
 from recsys_ndcg.surprise import SVD, MostPopular
 from recsys_ndcg.surprise.model_selection import make_measure
 from tests.commands import error_of
 from tests.errors import assert_rejected
 from tests.experiments.failing import Failing
-from tests.experiments.made import JOBS, item_means, models, ratings, run, with_top
+from tests.experiments.made import JOBS, digest, item_means, models, ratings, run, with_top
 from tests.registered import restore_metrics
 from tests.surprise.samples import dataset
 
@@ -363,7 +363,7 @@ def test_every_change_of_the_ratings_changes_the_digests(change: Any) -> None:
         testset = [changed[:3], *splits[0][1]]
         testsets = [row[:3], *testset[1:]], testset, testset[1:-1]
         splits += [(splits[0][0], rows) for rows in testsets]
-        assert len({digest_split(*split) for split in splits}) == 5
+        assert len({digest(*split) for split in splits}) == 5
 
 
 def _svd(n_factors: int) -> dict[str, Any]:
