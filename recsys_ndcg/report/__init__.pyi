@@ -15,7 +15,6 @@ from recsys_ndcg.report.page import write_inputs as write_inputs
 from recsys_ndcg.report.report import Report as Report
 from recsys_ndcg.report.saving import build_tracker_keys as build_tracker_keys
 from recsys_ndcg.report.saving import flatten_metrics as flatten_metrics
-from recsys_ndcg.report.saving import list_exposures as list_exposures
 from recsys_ndcg.report.saving import pack_exposures as pack_exposures
 from recsys_ndcg.report.saving import unpack_exposures as unpack_exposures
 from recsys_ndcg.report.segments import UnknownKeyError as UnknownKeyError

@@ -124,27 +124,22 @@ def _summarise(report: Report) -> dict[str, Any]:
     return summary
 
 
-def list_exposures(
+def pack_exposures(
     scores: Scores, start: str = _EXPOSURES
-) -> tuple[dict[str, Any], dict[str, Exposures]]:
-    """Return the head, and who was shown what by the beginning of the names of its columns."""
-    distinct = list({id(one): one for one in scores.exposures if one is not None}.values())
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return a head, and columns of who was shown what, that `unpack_exposures` reads.
+
+    The names of the columns begin with `start`.
+    """
+    distinct = {id(one): one for one in scores.exposures if one is not None}
     if not distinct:
         return {}, {}
-    names = {id(one): f"{start}{place}." for place, one in enumerate(distinct)}
-    head = {"exposures": [names.get(id(one)) for one in scores.exposures]}
-    return head, {names[id(one)]: one for one in distinct}
-
-
-def pack_exposures(exposures: Mapping[str, Exposures]) -> dict[str, NDArray[Any]]:
-    """Return the columns of `list_exposures` for an archive, which `unpack_exposures` reads."""
-    return {
-        f"{start}{name}": column
-        for start, one in exposures.items()
-        for name, column in {
-            "offsets": one.offsets, **one.rows, **one.users, **one.items
-        }.items()
-    }  # fmt: skip
+    names = {key: f"{start}{place}." for place, key in enumerate(distinct)}
+    columns = {}
+    for key, one in distinct.items():
+        parts = {"offsets": one.offsets, **one.rows, **one.users, **one.items}
+        columns |= {f"{names[key]}{name}": column for name, column in parts.items()}
+    return {"exposures": [names.get(id(one)) for one in scores.exposures]}, columns
 
 
 def unpack_exposures(
@@ -185,8 +180,8 @@ def save(report: Report, path: str | Path) -> None:
             role: to_json_value(dict(zip(totals.names, values.tolist(), strict=True)))
             for role, values in totals.values_over_lists.items()
         }
-    more, exposures = list_exposures(scores)
-    archive = Archive({**head, **more}, {**scores.columns(), **pack_exposures(exposures)})
+    more, columns = pack_exposures(scores)
+    archive = Archive({**head, **more}, {**scores.columns(), **columns})
     with limit_threads(audit.n_jobs):
         archive.write(path, _FORMAT)
 
