@@ -223,12 +223,15 @@ class RunFolder:
         is_catalogue = any(name.endswith(":catalogue") for name in scores.names)
         path = self._get_path(cell, f".{'catalogue' if is_catalogue else 'rated'}.json")
         report.save(path)
+        by_items = scores.by_items
+        if by_items is not None:
+            by_items = by_items[[*_PARTS]].reset_index()
         return {
             "file": path.name,
             "sha256": _compute_digest(path),
             "names": scores.names,
             "orderless": scores.has_no_order,
-            "by_items": _store_parts(scores.by_items),
+            "by_items": None if by_items is None else to_json_value(by_items.to_dict("list")),
         }
 
     def _check_not_replaced(self, model: str) -> None:
@@ -334,23 +337,11 @@ def _load_scores(stored: dict[str, Any], folder: Path) -> ProtocolScores:
         msg = f"{path.name} was changed or damaged after it was written."
         raise InvalidInputError(msg)
     audit = Report.load(path).audit_data
-    by_items = _restore_parts(stored.get("by_items"))
+    by_items = None
+    if stored["by_items"] is not None:
+        parts = pd.DataFrame(stored["by_items"]).astype(dict.fromkeys(_PARTS, np.float64))
+        by_items = parts.set_index(["metric", "stratum"])
     return ProtocolScores(stored["names"], audit.totals, audit, stored["orderless"], by_items)
-
-
-def _store_parts(parts: pd.DataFrame | None) -> list[Any] | None:
-    """Return the scores by stratum of items as rows for JSON."""
-    if parts is None:
-        return None
-    rows = parts[[*_PARTS]].astype(object).reset_index().to_numpy().tolist()
-    return [to_json_value(row) for row in rows]
-
-
-def _restore_parts(rows: list[Any] | None) -> pd.DataFrame | None:
-    if rows is None:
-        return None
-    table = pd.DataFrame(rows, columns=["metric", "stratum", *_PARTS])
-    return table.astype(dict.fromkeys(_PARTS, np.float64)).set_index(["metric", "stratum"])
 
 
 def _restore_number(stored: float | None) -> float:

@@ -135,7 +135,7 @@ def pack_exposures(
     if not distinct:
         return {}, {}
     names = {key: f"{start}{place}." for place, key in enumerate(distinct)}
-    columns = {}
+    columns: dict[str, NDArray[Any]] = {}
     for key, one in distinct.items():
         parts = {"offsets": one.offsets, **one.rows, **one.users, **one.items}
         columns |= {f"{names[key]}{name}": column for name, column in parts.items()}
