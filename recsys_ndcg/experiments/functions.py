@@ -22,7 +22,7 @@ from recsys_ndcg.input import Rows, read_rows, unwrap_ratings
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.ratings import Interactions
 
-_PAIR, RATING_COLUMNS = ["user", "item"], ["user", "item", "rating"]
+_PAIR, _RATING = ["user", "item"], ["user", "item", "rating"]
 _FORM = (
     "a number for each row of the pairs, or a table with the columns user, item, estimated; "
     "instead of a function of pairs, f(train) may return {user: [items]}"
@@ -44,7 +44,7 @@ class RatingColumns:
     @property
     def others(self) -> list[Any]:
         """The names of the columns besides user, item and rating."""
-        return [name for name in self.table if name not in RATING_COLUMNS]
+        return [name for name in self.table if name not in _RATING]
 
     @lazy_property
     def digest(self) -> str:
@@ -91,8 +91,8 @@ class RatingColumns:
 
 def _number_ratings(rows: pd.DataFrame) -> pd.MultiIndex:
     """Return user, item and rating of each row, with a number for each repetition."""
-    repeats = rows.groupby(RATING_COLUMNS, sort=False).cumcount()
-    return pd.MultiIndex.from_arrays([*(rows[name] for name in RATING_COLUMNS), repeats])
+    repeats = rows.groupby(_RATING, sort=False).cumcount()
+    return pd.MultiIndex.from_arrays([*(rows[name] for name in _RATING), repeats])
 
 
 class PlainPrediction(NamedTuple):
@@ -151,7 +151,7 @@ class FunctionModel:
 
     def fit(self, trainset: Any) -> None:
         """Train: call the function, unless it takes the pairs as well."""
-        rows = pd.DataFrame(unwrap_ratings(trainset), columns=RATING_COLUMNS)
+        rows = pd.DataFrame(unwrap_ratings(trainset), columns=_RATING)
         self._train = self._columns.of_ratings(rows)
         if not self._takes_pairs:
             self._predict = _name_estimates(self._call(self._function, self._train, **self._seeds))
@@ -160,7 +160,7 @@ class FunctionModel:
         """Return predictions of a testset; none if the function returned lists."""
         if self.returns_lists and not self._has_estimates(testset):
             return []
-        rows = self._columns.of_ratings(pd.DataFrame(testset, columns=RATING_COLUMNS))
+        rows = self._columns.of_ratings(pd.DataFrame(testset, columns=_RATING))
         estimates = self._estimate(rows.drop(columns="rating")).tolist()
         return [
             PlainPrediction(user, item, rating, estimated, {"was_impossible": False})
@@ -250,7 +250,7 @@ class FunctionModel:
 
         It may depend on the number of columns, as `Dataset.load_from_df` of Surprise does.
         """
-        narrow = [table[[name for name in RATING_COLUMNS if name in table]] for table in tables]
+        narrow = [table[[name for name in _RATING if name in table]] for table in tables]
         if self._is_narrow or not self._columns.others:
             return function(*narrow, **seeds)
         try:

@@ -17,7 +17,7 @@ import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.experiments.fingerprints import describe_value, fingerprint
-from recsys_ndcg.experiments.functions import RATING_COLUMNS, RatingColumns
+from recsys_ndcg.experiments.functions import RatingColumns
 from recsys_ndcg.files import check_ids, convert_read_errors
 from recsys_ndcg.folds import get_ratings
 from recsys_ndcg.input import Rows
@@ -141,8 +141,7 @@ def _read_rows(
         msg = "The ratings have users and items only. Give rows (user, item, rating)."
         raise InvalidInputError(msg)
     Rows.check_finite(found.rating, "rating", "leave these rows out, or correct them")
-    # another column called user is not passed on, if columns= names the column of users
-    others = {name: one for name, one in found.others.items() if name not in RATING_COLUMNS}
+    others = dict(found.others)
     times = [None] * len(found)
     if found.time is not None:
         times = found.time.tolist()
@@ -176,7 +175,7 @@ def describe_ratings(data: Any) -> dict[str, Any]:
 def collect_columns(data: Any) -> RatingColumns:
     """Return all columns of a dataset's ratings; none if its folds are files."""
     rows = [] if hasattr(data, "folds_files") else get_ratings(data)
-    table = pd.DataFrame([row[:3] for row in rows], columns=RATING_COLUMNS)
+    table = pd.DataFrame([row[:3] for row in rows], columns=["user", "item", "rating"])
     others = getattr(data, "other_columns", None)
     if others is None:  # a dataset of Surprise
         times = [row[3] for row in rows]
