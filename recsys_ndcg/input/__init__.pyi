@@ -16,7 +16,6 @@ from recsys_ndcg.input.ids import format_id as format_id
 from recsys_ndcg.input.ids import is_row_number_index as is_row_number_index
 from recsys_ndcg.input.ids import make_index as make_index
 from recsys_ndcg.input.ids import raise_for_rows as raise_for_rows
-from recsys_ndcg.input.ids import unify_numbers as unify_numbers
 from recsys_ndcg.input.indexed_tables import convert_records as convert_records
 from recsys_ndcg.input.indexed_tables import has_values_by_id as has_values_by_id
 from recsys_ndcg.input.indexed_tables import open_indexed_file as open_indexed_file

@@ -646,7 +646,7 @@ def _open_table(data: Any) -> tuple[Any, Any, list[Any]]:
             f"Cannot read data of type {type(data).__name__}. Give a table (pandas, polars, "
             "pyarrow), rows such as (user, item, estimated, true), Surprise predictions, "
             "{user: [(estimated, true)]}, a dict of columns, or the path of a file (CSV, JSON "
-            "lines, Parquet, Feather)."
+            "lines, Parquet)."
         )
         if hasattr(data, "to_dict"):
             msg += " If it has a list per user, give its .to_dict()."

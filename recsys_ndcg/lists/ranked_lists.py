@@ -325,7 +325,7 @@ class RankedLists(GroupedLists):
         path : path, or stream of bytes
             CSV or another delimited text, or JSON lines (``.jsonl``, ``.ndjson``), perhaps
             compressed (``.gz``, ``.zst``, ``.bz2``, ``.xz``, ``.zip``); ``.parquet``,
-            ``.feather``, ``.arrow``, or pickled Surprise predictions.
+            or pickled Surprise predictions.
         columns : mapping, optional
             Our names to the file's names.
         duplicates : {'raise', 'first', 'last', 'max', 'mean'}
@@ -338,7 +338,7 @@ class RankedLists(GroupedLists):
         InvalidInputError
             The file cannot be read (the message names the line), or as for `from_frame`.
         MissingExtraError
-            Parquet, Feather and ``.zst`` need pyarrow.
+            Parquet and ``.zst`` need pyarrow.
         """
         return group_rows(read_rows(path, columns, text), duplicates, cls)
 
