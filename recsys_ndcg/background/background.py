@@ -19,6 +19,7 @@ from recsys_ndcg.arrays import (
     are_equal,
     compute_offsets,
     concat_ids,
+    count_offsets,
     sort_distinct,
 )
 from recsys_ndcg.background.features import Feature, combine_features, number_labels, read_features
@@ -515,4 +516,4 @@ def _rank_base(
 
 
 def _group_items(user: Positions, item: Positions, n_users: int, values: Any) -> GroupedRows:
-    return GroupedRows(compute_offsets(np.bincount(user, minlength=n_users)), item, values)
+    return GroupedRows(count_offsets(user, n_users), item, values)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import Flags, Floats, Ids, Positions, compute_offsets, concat_ids
+from recsys_ndcg.arrays import Flags, Floats, Ids, Positions, concat_ids, count_offsets
 from recsys_ndcg.catalogue.candidates import Candidates, EstimateBlock, select_top
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, quote, warn
@@ -181,10 +181,6 @@ class Placement:
         self._item, self._true = np.asarray(known.item_codes, dtype=np.int64), known.true
         self._check_strangers(self._users[training.user.find(self._users.tolist()) < 0])
 
-    def _compute_offsets(self, rows: Flags) -> Positions:
-        """Return the start of each user among some of the rows."""
-        return compute_offsets(np.bincount(self._user[rows], minlength=len(self._users)))
-
     def _check_strangers(self, strangers: Ids) -> None:
         """Raise if all users of the testset are unknown, and warn if most of them are."""
         finding = (
@@ -213,7 +209,7 @@ class Placement:
         rows |= {name: found.pop(name) for name in ("ahead", "tied", "within")}
         listed, user, items = rows["tied"] > 0, self._user, self._items
         unlisted_rows = np.flatnonzero(~listed)
-        unlisted = self._compute_offsets(~listed)
+        unlisted = count_offsets(self._user[~listed], len(self._users))
         if self._n_complete:
             items, rows, user = self._add_first_ranks(rows, found)
             listed = np.concatenate([listed, np.ones(len(user) - len(listed), dtype=bool)])
@@ -221,7 +217,7 @@ class Placement:
         order = order[listed[order]]
         return CatalogueLists(
             users=self._users,
-            offsets=compute_offsets(np.bincount(user[listed], minlength=len(self._users))),
+            offsets=count_offsets(user[listed], len(self._users)),
             columns={name: values[order] for name, values in rows.items()},
             item_ids=items,
             unlisted_offsets=unlisted,

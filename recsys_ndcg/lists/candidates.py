@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeAlias, TypeVar
 import numpy as np
 import pandas as pd  # noqa: TC002 - loaded with all that reads tables
 
-from recsys_ndcg.arrays import Flags, Positions, compute_offsets, sort_distinct
+from recsys_ndcg.arrays import Flags, Positions, count_offsets, sort_distinct
 from recsys_ndcg.background import Background
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.input import check_id_types, encode_ids, to_column
@@ -116,12 +116,12 @@ class CandidateLists(GroupedLists):
         others = others[np.argsort(owner[others], kind="stable")]
         return cls(
             users=lists.users,
-            offsets=compute_offsets(np.bincount(user, minlength=len(lists))),
+            offsets=count_offsets(user, len(lists)),
             columns={"estimated": np.zeros(len(order)), **columns},
             item_ids=lists.item_ids if "item" in columns else None,
             background=lists.background,
             background_users=lists.background_users,
-            unlisted_offsets=compute_offsets(np.bincount(owner[others], minlength=len(lists))),
+            unlisted_offsets=count_offsets(owner[others], len(lists)),
             unlisted={
                 name: column[others]
                 for name, column in label.items()

@@ -19,6 +19,7 @@ from recsys_ndcg.arrays import (
     compute_offsets,
     concat_ids,
     concat_ranges,
+    count_offsets,
     make_read_only,
 )
 from recsys_ndcg.background import Background
@@ -31,7 +32,6 @@ from recsys_ndcg.lazy import lazy_property
 _NOT_BY_USER = ("offsets", "unlisted_offsets", "item_ids")
 
 _N_USERS_SHOWN, _N_ITEMS_SHOWN = 3, 4  # in a notebook
-_LAST_DIGITS = (1 << 22) - 1  # binary; as many flags fit the cache
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -278,14 +278,12 @@ class GroupedLists(ReadOnlyArrays):
         n_items = len(np.asarray(self.item_ids))
         keys = user * n_items + item
         wanted = self.user_of_row * n_items + np.asarray(self.item_codes)
-        found: Flags = np.zeros(_LAST_DIGITS + 1, dtype=bool)
-        found[keys & _LAST_DIGITS] = True
-        found = found[wanted & _LAST_DIGITS]  # most rows are not: only the others are looked up
         if (keys[1:] < keys[:-1]).any():
             keys = np.sort(keys)
-        wanted = wanted[found]
-        found[found] = keys[np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)] == wanted
-        return found
+        if not len(keys):
+            return np.zeros(len(wanted), dtype=bool)
+        place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        return np.asarray(keys[place] == wanted)
 
     @property
     def excludes_history(self) -> bool:
@@ -502,7 +500,7 @@ class GroupedLists(ReadOnlyArrays):
             for name, known in self.unlisted.items()
             if name != "reachable"
         }
-        offsets = compute_offsets(np.bincount(user, minlength=len(self)))
+        offsets = count_offsets(user, len(self))
         kept = replace(kept, unlisted_offsets=offsets, unlisted=unlisted)
         return replace(kept, missing=(kept.n_items == 0) & (kept.n_unlisted > 0))
 

@@ -10,7 +10,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from recsys_ndcg.arrays import Codes, Floats, Ids, Positions, divide, sort_by_key
+from recsys_ndcg.arrays import (
+    Codes,
+    Floats,
+    Ids,
+    Positions,
+    count_offsets,
+    divide,
+    sort_by_key,
+)
 from recsys_ndcg.errors import InvalidInputError, format_count, quote
 from recsys_ndcg.parallel import map_in_threads, split_rows, split_users
 
@@ -159,13 +167,6 @@ def _partition(
         return starts
 
     return results, np.transpose(map_in_threads(sort_block, blocks))
-
-
-def count_offsets(codes: Codes | Positions, size: int) -> Positions:
-    """Return the start of each group and the end of the last, of shape (size + 1,)."""
-    offsets = np.zeros(size + 1, dtype=np.int64)
-    np.cumsum(np.bincount(codes, minlength=size), out=offsets[1:])
-    return offsets
 
 
 def group_distinct(

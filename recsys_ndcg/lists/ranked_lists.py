@@ -9,14 +9,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from recsys_ndcg.arrays import Floats, sort_by_key
+from recsys_ndcg.arrays import Floats, count_offsets, sort_by_key
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.files import FileSource
 from recsys_ndcg.input import Rows, TextFormat, encode_ids, read_pair, read_rows
 from recsys_ndcg.lists.candidates import Lists, Sizes, add_candidates
 from recsys_ndcg.lists.grouped_lists import GroupedLists
-from recsys_ndcg.lists.grouping import Pairs, count_offsets, group_distinct
+from recsys_ndcg.lists.grouping import Pairs, group_distinct
 from recsys_ndcg.parallel import map_in_threads, split_users
 
 _RESULT_COLUMNS = ("estimated", "impossible")
