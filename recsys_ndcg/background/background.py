@@ -20,7 +20,6 @@ from recsys_ndcg.arrays import (
     compute_offsets,
     concat_ids,
     count_offsets,
-    sort_distinct,
 )
 from recsys_ndcg.background.features import Feature, combine_features, number_labels, read_features
 from recsys_ndcg.background.weights import Propensity, digest_columns, read_weights
@@ -488,10 +487,8 @@ def _find_wrong_part(parts: Mapping[str, Ids], column: str) -> None:
 
 def _count_train(user: Positions, item: Positions, n_users: int, n_items: int) -> dict[str, Any]:
     """Return the fields that come from training rows."""
-    rows = np.sort(user * n_items + item)
-    keys = sort_distinct(rows)
+    keys, counts = np.unique(user * n_items + item, return_counts=True)
     users, items = np.divmod(keys, n_items)
-    counts = np.diff(np.append(np.searchsorted(rows, keys), len(rows)))
     return {
         "n_rows": np.bincount(item, minlength=n_items).astype(np.float64),
         "n_users_of": np.bincount(items, minlength=n_items).astype(np.float64),

@@ -9,7 +9,7 @@ from weakref import WeakSet
 
 import numpy as np
 
-from recsys_ndcg.arrays import Codes, Flags, Floats, Ids, Positions, concat_ranges
+from recsys_ndcg.arrays import Flags, Floats, Ids, Positions, concat_ranges
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, quote, warn
 from recsys_ndcg.parallel import limit_threads, map_in_threads
@@ -209,7 +209,8 @@ class Candidates:
         values, impossible = self._estimator.estimate_all(users, places)
         if self._scale is not None:
             np.clip(values, *self._scale, out=values)
-        excluded = self._find_rated(places)
+        rated_by = places if self.excludes_rated else places[:0]
+        excluded = self.training.by_user.of_users(rated_by)
         if impossible is None:
             impossible = np.zeros(values.shape, dtype=bool)
         impossible[excluded] = False
@@ -223,10 +224,6 @@ class Candidates:
             values[impossible] = -np.inf
         values[excluded] = -np.inf
         return values, impossible.sum(axis=1)
-
-    def _find_rated(self, users: Positions) -> tuple[Positions, Codes | Positions]:
-        """Return the rows and columns of the items that the users rated in training."""
-        return self.training.by_user.of_users(users if self.excludes_rated else users[:0])
 
 
 def select_top(

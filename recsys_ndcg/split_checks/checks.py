@@ -126,27 +126,25 @@ def count_users(split: Split) -> Finding:
 def find_trivial_users(split: Split) -> Finding:
     """Find users whose test row can be ranked in one way only, if just their test rows are."""
     is_single = split.test.part.user.counts == 1
-    count, share = int(is_single.sum()), float(is_single.mean())
-    sentence = (
-        f"{count} of {format_count(len(is_single), 'test user')}{format_share(share)} have one "
-        "test row"
-    )
-    if count:
-        sentence += ": ranking their own test rows shows nothing, so rank lists of the catalogue"
-    sentence += "."
-    return Finding("warning" if share > 0.5 else "fact", sentence, count, share)
+    what = "one test row"
+    if is_single.any():
+        what += ": ranking their own test rows shows nothing, so rank lists of the catalogue"
+    found = _count_test_users(is_single, what)
+    return replace(found, verdict="warning") if found.share > 0.5 else found
 
 
 @register("users with fewer than k test rows")
 def find_short_users(split: Split) -> Finding:
     """Count users whose lists of test rows are shorter than the cutoff."""
     is_short = split.test.part.user.counts < split.k
-    count, share = int(is_short.sum()), float(is_short.mean())
-    sentence = (
-        f"{count} of {format_count(len(is_short), 'test user')}{format_share(share)} have fewer "
-        f"than {split.k} test rows."
-    )
-    return Finding("fact", sentence, count, share)
+    return _count_test_users(is_short, f"fewer than {split.k} test rows")
+
+
+def _count_test_users(are_such: Flags, what: str) -> Finding:
+    """Return the fact that some of the test users have something."""
+    count, share = int(are_such.sum()), float(are_such.mean())
+    users = format_count(len(are_such), "test user")
+    return Finding("fact", f"{count} of {users}{format_share(share)} have {what}.", count, share)
 
 
 @register("filtered by number of rows")
@@ -380,10 +378,8 @@ def find_missing_candidates(split: Split) -> Finding:
 def count_users_with_lists(split: Split) -> Finding:
     """Count the test users who have a list."""
     assert split.lists is not None, "registered so"  # noqa: S101
-    has_list = np.isin(split.test.part.user.ids, split.lists.user.ids)
-    count, n_users, share = int(has_list.sum()), len(has_list), float(has_list.mean())
-    sentence = f"{count} of {format_count(n_users, 'test user')}{format_share(share)} have a list."
-    return Finding("fact" if count else "error", sentence, count, share)
+    found = _count_test_users(np.isin(split.test.part.user.ids, split.lists.user.ids), "a list")
+    return found if found.count else replace(found, verdict="error")
 
 
 def _find_missing(split: Split) -> Flags:
