@@ -10,15 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from recsys_ndcg.arrays import (
-    Codes,
-    Floats,
-    Ids,
-    Positions,
-    count_offsets,
-    divide,
-    sort_by_key,
-)
+from recsys_ndcg.arrays import Codes, Floats, Ids, Positions, count_offsets, divide, sort_by_key
 from recsys_ndcg.errors import InvalidInputError, format_count, quote
 from recsys_ndcg.parallel import map_in_threads, split_rows, split_users
 
