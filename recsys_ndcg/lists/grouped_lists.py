@@ -236,15 +236,13 @@ class GroupedLists(ReadOnlyArrays):
     def history(self) -> tuple[Positions, Positions]:
         """The user's position and the item of every training row of these users, each once."""
         assert self.background is not None, "checked by the plan"  # noqa: S101
-        assert self.background.history is not None, "checked by the plan"  # noqa: S101
-        return self.background.history.of_users(np.asarray(self.background_users))
+        return self.background.train.of_users(np.asarray(self.background_users))
 
     @property
     def n_history(self) -> Positions:
         """The number of training items of each user."""
         assert self.background is not None, "checked by the plan"  # noqa: S101
-        assert self.background.history is not None, "checked by the plan"  # noqa: S101
-        return self.background.history.count(np.asarray(self.background_users))
+        return self.background.train.count(np.asarray(self.background_users))
 
     @lazy_property
     def is_seen(self) -> Flags:
