@@ -35,20 +35,11 @@ class CandidateLists(GroupedLists):
     ----------
     lengths : int64 array, shape (n_users,)
         The number of `candidates` that each list shows.
-    without_history : bool
-        Whether the items that a user had in training are no candidates.
     """
 
     is_cut_short: ClassVar[bool] = True
 
-    lengths: Positions
     candidates: Positions
-    without_history: bool = False
-
-    @property
-    def n_items(self) -> Positions:
-        """The number of items that each list shows."""
-        return self.lengths
 
     @property
     def n_candidates(self) -> Positions:
@@ -58,7 +49,7 @@ class CandidateLists(GroupedLists):
     @property
     def n_ranks(self) -> Positions:
         """The number of ranks of each user's list and ideal list."""
-        return np.maximum(self.lengths, np.diff(self.offsets)) + self.n_unlisted
+        return np.maximum(self.n_items, np.diff(self.offsets)) + self.n_unlisted
 
     @lazy_property
     def other_items(self) -> tuple[Positions, Positions, Positions]:
@@ -71,7 +62,7 @@ class CandidateLists(GroupedLists):
         is_candidate = np.asarray(known.is_candidate)
         user, item = self.user_of_row, np.asarray(self.item_codes).astype(np.int64)
         pairs = sort_distinct(user * len(is_candidate) + item)
-        if self.without_history:
+        if self.excludes_history:
             owner, seen = self.history
             pairs = sort_distinct(np.append(pairs, owner * len(is_candidate) + seen))
         user, item = np.divmod(pairs, len(is_candidate))
@@ -131,7 +122,7 @@ class CandidateLists(GroupedLists):
             protocol=lists.protocol,
             lengths=np.minimum(lists.n_items, lists.candidates),
             candidates=lists.candidates,
-            without_history=lists.excludes_history,
+            excludes_history=lists.excludes_history,
         )
 
 

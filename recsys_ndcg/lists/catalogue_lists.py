@@ -42,7 +42,6 @@ class CatalogueLists(GroupedLists):
 
     convention: Convention
     threshold: float | None
-    lengths: Positions
     n_above: Positions
     ties_from: Floats
     n_not_made: Positions
@@ -60,19 +59,9 @@ class CatalogueLists(GroupedLists):
         return self.convention, self.threshold
 
     @property
-    def n_items(self) -> Positions:
-        """The number of items in each user's list."""
-        return self.lengths
-
-    @property
     def unlabelled_by_user(self) -> Floats:
         """The number of items in each list without a true value."""
-        return self.lengths - self.sum_by_user(~np.isnan(self.true))
-
-    @property
-    def excludes_history(self) -> bool:
-        """Whether the items that a user had in training are no candidates."""
-        return "+train" not in self.protocol
+        return self.n_items - self.sum_by_user(~np.isnan(self.true))
 
     @property
     def impossible_by_user(self) -> Floats:
@@ -126,7 +115,7 @@ class CatalogueLists(GroupedLists):
             )
             raise InvalidInputError(msg)
         items = np.empty((len(self), k), dtype=object)
-        is_listed = np.arange(k) < self.lengths[:, None]
+        is_listed = np.arange(k) < self.n_items[:, None]
         is_labelled = np.zeros(items.shape, dtype=bool)
         is_kept = (ranks < k) & ~np.isnan(self.true[rows])  # others are in `unlabelled_items`
         rows, ranks = rows[is_kept], ranks[is_kept]
@@ -161,7 +150,8 @@ class CatalogueLists(GroupedLists):
         labelled = self.select_rows(~np.isnan(self.true))
         values = {field.name: getattr(labelled, field.name) for field in fields(GroupedLists)}
         columns = labelled.without_columns("ahead", "tied", "within").columns
-        return GroupedLists(**{**values, "columns": columns})
+        rows_only = {"lengths": None, "excludes_history": False}
+        return GroupedLists(**{**values, "columns": columns, **rows_only})
 
     @staticmethod
     def find_changed_choice(

@@ -72,9 +72,13 @@ class GroupedLists(ReadOnlyArrays):
         The rule by which repeated (user, item) rows were merged.
     repeats : int64 array, shape (n_users,), optional
         The number of each user's rows that were merged into others; None if there were none.
+    lengths : int64 array, shape (n_users,), optional
+        The number of items in each list; None if every item has a row.
     candidates : int64 array, shape (n_users,), optional
         The number of items that each list was chosen from; None if it is unknown, or if the list
         has them all.
+    excludes_history : bool
+        Whether the items that a user had in training are no candidates.
     background : Background, optional
         What is known besides the lists, for the same `item_ids`.
     background_users : int64 array, shape (n_users,), optional
@@ -95,7 +99,9 @@ class GroupedLists(ReadOnlyArrays):
     order_only: bool = False
     duplicates: str = "raise"
     repeats: Positions | None = None
+    lengths: Positions | None = None
     candidates: Positions | None = None
+    excludes_history: bool = False
     background: Background | None = None
     background_users: Positions | None = None
 
@@ -225,7 +231,7 @@ class GroupedLists(ReadOnlyArrays):
     @lazy_property
     def n_items(self) -> Positions:
         """The number of items in each user's list."""
-        return make_read_only(np.diff(self.offsets))
+        return make_read_only(np.diff(self.offsets) if self.lengths is None else self.lengths)
 
     @property
     def known(self) -> frozenset[str]:
@@ -284,16 +290,6 @@ class GroupedLists(ReadOnlyArrays):
         wanted = wanted[found]
         found[found] = keys[np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)] == wanted
         return found
-
-    @property
-    def excludes_history(self) -> bool:
-        """Whether the items that a user had in training are no candidates."""
-        return False
-
-    @property
-    def has_candidates(self) -> bool:
-        """Whether each list was chosen from more candidates, whose number is known."""
-        return self.candidates is not None
 
     @property
     def n_candidates(self) -> Positions:

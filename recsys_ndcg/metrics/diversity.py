@@ -162,7 +162,7 @@ class Diversity(OfColumn):
     def _find_left_out(self, lists: CandidateLists) -> ShownItems:
         """Return the candidates that each user had in training, if these are not recommended."""
         owner, item = np.zeros((2, 0), dtype=np.int64)
-        if lists.without_history:
+        if lists.excludes_history:
             owner, item = list_seen_candidates(lists)
         is_tied, n_drawn = np.zeros(len(item), dtype=bool), np.zeros(len(lists), dtype=np.int64)
         return ShownItems(len(lists), owner, item, is_tied, n_drawn)
