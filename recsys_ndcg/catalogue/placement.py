@@ -170,10 +170,16 @@ class Placement:
         self._limit = None if given is None else convention.find_recommendation_limit(threshold)
         rows = Rows(labels.columns, "the testset")
         known = group_rows(rows, convention.duplicates, GroupedLists)
-        self._users, self._items = known.users, np.asarray(known.item_ids)
-        _check_id_types(candidates.training, self._users, self._items, "the ratings of the testset")
+        self._users, own, catalogue = (
+            known.users,
+            np.asarray(known.item_ids),
+            candidates.training.item.ids,
+        )
+        _check_id_types(candidates.training, self._users, own, "the ratings of the testset")
         self._labels = known.select_labelled()
-        self._item = np.asarray(self._labels.item_codes, dtype=np.int64)
+        self._items, codes = encode_ids(concat_ids([own, catalogue]), "item")
+        self._catalogue = codes[len(own) :].astype(np.int64)  # by inner item
+        self._item = codes[self._labels.item_codes].astype(np.int64)
         self._check_strangers(self._users[candidates.training.user.find(self._users.tolist()) < 0])
 
     def _check_strangers(self, strangers: Ids) -> None:
@@ -190,7 +196,9 @@ class Placement:
 
     def lists(self, show: Callable[[float], None] | None = None) -> CatalogueLists:
         """Return the lists of the test users; `show` is called with the share of finished users."""
-        places = self._candidates.training.item.find(self._items.tolist())[self._item]
+        places = np.full(len(self._items), -1)
+        places[self._catalogue] = np.arange(len(self._catalogue))
+        places = places[self._item]
         found = self._candidates.map_blocks(self._users, partial(self._place_block, places), show)
         unknown = places < 0
         if unknown.sum() > _MANY * len(unknown):
@@ -202,19 +210,21 @@ class Placement:
             )
         rows = {"true": self._labels.true, "item": self._item}
         rows |= {name: found.pop(name) for name in _PLACES}
-        listed, user, items = rows["tied"] > 0, self._labels.user_of_row, self._items
+        user = self._labels.user_of_row
+        if self._n_complete:
+            user = np.append(user, found.pop("top_user"))
+            top = {name: found.pop(f"top_{name}") for name in rows}
+            rows = {name: np.append(column, top[name]) for name, column in rows.items()}
+        listed = rows["tied"] > 0
         unlisted_rows = np.flatnonzero(~listed)
         unlisted = np.searchsorted(unlisted_rows, self._labels.offsets)
-        if self._n_complete:
-            items, rows, user = self._add_first_ranks(rows, found)
-            listed = np.concatenate([listed, np.ones(len(user) - len(listed), dtype=bool)])
         order = np.lexsort((rows["within"], rows["ahead"], user))
         order = order[listed[order]]
         return CatalogueLists(
             users=self._users,
             offsets=compute_offsets(np.bincount(user[listed], minlength=len(self._users))),
             columns={name: values[order] for name, values in rows.items()},
-            item_ids=items,
+            item_ids=self._items,
             unlisted_offsets=unlisted,
             unlisted={name: rows[name][unlisted_rows] for name in ("true", "item")},
             missing=(found["lengths"] == 0) & (np.diff(unlisted) > 0),
@@ -227,24 +237,6 @@ class Placement:
             **found,
         )
 
-    def _add_first_ranks(
-        self, rows: dict[str, Any], found: dict[str, Any]
-    ) -> tuple[Ids, dict[str, Any], Positions]:
-        """Return all items, the rows with the unlabelled items of the first ranks, and their users.
-
-        `found` has these items, by inner item, under names that begin with ``top_``.
-        """
-        catalogue = self._candidates.training.item.ids
-        top = {name: found.pop(f"top_{name}") for name in ("user", "item", *_PLACES)}
-        ids, codes = encode_ids(concat_ids([self._items, catalogue]), "item")
-        codes = codes.astype(np.int64)
-        own, theirs = codes[: len(self._items)], codes[len(self._items) :]
-        item = np.concatenate([own[rows["item"]], theirs[top["item"]]])
-        true = np.concatenate([rows["true"], np.full(len(top["user"]), np.nan)])
-        placed = {name: np.concatenate([rows[name], top[name]]) for name in _PLACES}
-        user = np.concatenate([self._labels.user_of_row, top["user"]])
-        return ids, {"item": item, "true": true, **placed}, user
-
     def _find_first_ranks(
         self, values: Floats, ascending: Floats, block: EstimateBlock, labelled: Any
     ) -> dict[str, Any]:
@@ -255,7 +247,8 @@ class Placement:
         is_first[labelled] = False
         row, column = np.nonzero(is_first)
         places = self._place(values, ascending, block, row, column)
-        found = {"user": row + block.first, "item": column, **places}
+        found = {"user": row + block.first, "item": self._catalogue[column], **places}
+        found["true"] = np.full(len(row), np.nan)
         return {f"top_{name}": values for name, values in found.items()}
 
     def _place(

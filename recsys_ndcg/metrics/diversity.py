@@ -151,7 +151,7 @@ class Diversity(OfColumn):
         lists, convention = ranking.lists, ranking.convention
         known = get_background(lists)
         if not isinstance(lists, CandidateLists):
-            shown = self._get_shown(ranking, self.k)
+            shown = self._get_shown(ranking)
             return find_distances(known, self.column, convention).sum_expected(shown)
         count, mean = self._count(ranking), np.full(len(lists), np.nan)
         if known.is_candidate is not None:
@@ -171,21 +171,20 @@ class Diversity(OfColumn):
         """Return the number of items that each list shows."""
         if isinstance(ranking.lists, CandidateLists):
             return ranking.count_shown(self.k).astype(np.float64)
-        return self._get_shown(ranking, self.k).count
+        return self._get_shown(ranking).count
 
-    def _get_shown(self, ranking: Ranking, k: int | None) -> ShownItems:
-        """Return the items that may be among the first k, None for the whole list."""
-        return ranking.get_or_compute(
-            ("shown", self.column, k), lambda: self._find_shown(ranking, k)
-        )
+    def _get_shown(self, ranking: Ranking) -> ShownItems:
+        """Return the items that may be among the first k, computed once."""
+        key = "shown", self.column, self.k
+        return ranking.get_or_compute(key, lambda: self._find_shown(ranking))
 
-    def _find_shown(self, ranking: Ranking, k: int | None) -> ShownItems:
+    def _find_shown(self, ranking: Ranking) -> ShownItems:
         lists, n_users = ranking.lists, len(ranking.n_items)
         item: Positions = np.asarray(lists.item_codes).astype(np.int64)
         user, is_tied, n_shown = lists.user_of_row, np.zeros(len(item), dtype=bool), ranking.n_items
-        if k is not None:
-            rows, user, share = ranking.exposure(np.ones(ranking.width(k)))
-            item, is_tied, n_shown = item[rows], share < 1, np.minimum(n_shown, k)
+        if self.k is not None:
+            rows, user, share = ranking.exposure(np.ones(ranking.width(self.k)))
+            item, is_tied, n_shown = item[rows], share < 1, np.minimum(n_shown, self.k)
         n_drawn = n_shown - np.bincount(user[~is_tied], minlength=n_users)
         if self._drops(ranking.convention):
             kept = np.asarray(self.get_feature(lists).is_known)[item]
