@@ -26,6 +26,7 @@ from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import format_count
 from recsys_ndcg.input import EncodedIds, encode_ids
 from recsys_ndcg.lazy import lazy_property
+from recsys_ndcg.lists.grouping import Pairs, group_by_user
 
 #: All other arrays have an entry per user.
 _NOT_BY_USER = ("offsets", "unlisted_offsets", "item_ids")
@@ -345,6 +346,19 @@ class GroupedLists(ReadOnlyArrays):
         return np.repeat(np.arange(len(self)), np.diff(self.offsets))
 
     @property
+    def labels(self) -> Pairs:
+        """All labels, those of listed items first: user, true, and if known item and weight."""
+        rows = np.flatnonzero(~np.isnan(self.true))
+        columns = {
+            name: np.append(self.columns[name][rows], self.unlisted[name])
+            for name in ("true", "item")
+            if name in self.columns
+        }
+        if self.weights is not None and self.unlisted_weights is not None:
+            columns["weight"] = np.append(self.weights[rows], self.unlisted_weights)
+        return Pairs({"user": np.append(self.user_of_row[rows], self.user_of_label), **columns})
+
+    @property
     def user_of_label(self) -> Positions:
         """The position in `users` of each unlisted label's user."""
         return np.repeat(np.arange(len(self)), self.n_unlisted)
@@ -488,16 +502,15 @@ class GroupedLists(ReadOnlyArrays):
         if self.impossible is None:
             return self
         extra = np.flatnonzero(self.impossible & ~np.isnan(self.true))
-        user = np.concatenate([self.user_of_label, self.user_of_row[extra]])
-        order = np.argsort(user, kind="stable")
-        kept = self.select_rows(~self.impossible).without_columns("impossible")
-        unlisted = {
-            name: np.concatenate([known, self.columns[name][extra]])[order]
+        columns = {
+            name: np.append(known, self.columns[name][extra])
             for name, known in self.unlisted.items()
             if name != "reachable"
         }
-        offsets = compute_offsets(np.bincount(user, minlength=len(self)))
-        kept = replace(kept, unlisted_offsets=offsets, unlisted=unlisted)
+        columns["user"] = np.append(self.user_of_label, self.user_of_row[extra])
+        unlisted, offsets = group_by_user(Pairs(columns), len(self))
+        kept = self.select_rows(~self.impossible).without_columns("impossible")
+        kept = replace(kept, unlisted_offsets=offsets, unlisted=unlisted.without_user)
         return replace(kept, missing=(kept.n_items == 0) & (kept.n_unlisted > 0))
 
     def slice_users(self, first: int, last: int) -> Self:
