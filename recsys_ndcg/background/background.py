@@ -22,7 +22,14 @@ from recsys_ndcg.arrays import (
 )
 from recsys_ndcg.background.features import Feature, combine_features, number_labels, read_features
 from recsys_ndcg.background.weights import Propensity, digest_columns, read_weights
-from recsys_ndcg.errors import InvalidInputError, as_float, format_count, is_number, quote
+from recsys_ndcg.errors import (
+    InvalidInputError,
+    as_float,
+    format_count,
+    is_number,
+    label_messages,
+    quote,
+)
 from recsys_ndcg.input import (
     EncodedIds,
     Rows,
@@ -475,11 +482,8 @@ def _encode_parts(
         return np.zeros(0, dtype=np.int64), {}
     encoded: dict[str, EncodedIds] = {}
     for name, part in parts.items():
-        try:
+        with label_messages(f"{name}="):
             encoded[name] = EncodedIds(*encode_ids(part, column))
-        except InvalidInputError as error:
-            msg = f"{name}=: {error}"
-            raise InvalidInputError(msg) from None
     first = next(iter(parts))
     for name, one in encoded.items():
         given = (f"the {column}s of {first}=", f"the {column}s of {name}=")
@@ -496,10 +500,10 @@ def _rank_base(
     estimated: Floats, user: Positions, item: Positions, users: Ids, items: Ids
 ) -> dict[str, Any]:
     """Return the fields that come from the lists of a base model."""
-    order = np.lexsort((item, user))
-    again = order[1:][(user[order][1:] == user[order][:-1]) & (item[order][1:] == item[order][:-1])]
-    if len(again):
-        one = f"user {quote(users[user[again[0]]])} has the item {quote(items[item[again[0]]])}"
+    keys, first, counts = np.unique(user * len(items) + item, return_index=True, return_counts=True)
+    if len(keys) < len(user):
+        row = first[counts > 1][0]
+        one = f"user {quote(users[user[row]])} has the item {quote(items[item[row]])}"
         msg = f"base=: {one} twice or more. Give each item of a list once."
         raise InvalidInputError(msg)
     order = np.lexsort((item, -estimated, user))

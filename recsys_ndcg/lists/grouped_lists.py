@@ -326,16 +326,6 @@ class GroupedLists(ReadOnlyArrays):
         return int(self.unlabelled_by_user.sum())
 
     @property
-    def n_impossible(self) -> int:
-        """The number of predictions that the model could not make."""
-        return int(self.impossible_by_user.sum())
-
-    @property
-    def n_merged(self) -> int:
-        """The number of repeated rows that were merged into others."""
-        return 0 if self.repeats is None else int(self.repeats.sum())
-
-    @property
     def placement_choices(self) -> tuple[Convention, float | None] | None:
         """The choices and threshold of `CatalogueLists`; None if every item has a row."""
         return None

@@ -22,7 +22,7 @@ from recsys_ndcg.errors import (
 )
 from recsys_ndcg.files import is_files, to_json_value
 from recsys_ndcg.input import EncodedIds, read_rows
-from recsys_ndcg.ratings import Interactions, concat_interactions, read_interactions
+from recsys_ndcg.ratings import Interactions, read_interactions
 from recsys_ndcg.rendering import Document, Renderable, Section, ShownTable, Verdict, join_names
 from recsys_ndcg.scale import find_engine
 from recsys_ndcg.split_checks.checks import run_checks
@@ -255,30 +255,18 @@ def check_split(  # noqa: PLR0913 - all are inputs
     if test is None:
         msg = "test is None. Give the test rows."
         raise InvalidInputError(msg)
-    given = {"test": test, "validation": validation, "lists": lists}
-    parts = {
-        name: _read_whole(data, name, columns, memory_limit)
-        for name, data in given.items()
-        if data is not None
-    }
+    parts = {"test": read_interactions(test, "test", columns)}
+    if validation is not None:
+        parts["validation"] = read_interactions(validation, "validation", columns)
+    if lists is not None:
+        rows = read_rows(lists, table="results")
+        parts["lists"] = Interactions.of(rows.user, rows.item)
     is_limited = memory_limit is not None and is_files(train)
     if is_limited or find_engine(train) is not None:
         batches = read_batches(train, "train", columns, memory_limit)
     else:
         batches = iter([read_interactions(train, "train", columns)])
     return check_parts(batches, parts, threshold=threshold, k=k)
-
-
-def _read_whole(
-    data: Any, name: str, columns: Mapping[str, Any] | None, memory_limit: str | float | None
-) -> Interactions:
-    """Return a part in memory."""
-    if name == "lists":
-        rows = read_rows(data, table="results")
-        return Interactions.of(rows.user, rows.item)
-    if find_engine(data) is None:
-        return read_interactions(data, name, columns)
-    return concat_interactions([*read_batches(data, name, columns, memory_limit)])
 
 
 def check_parts(
