@@ -125,9 +125,9 @@ class Background(ReadOnlyArrays):
         >>> known.items.tolist(), known.n_users_of.tolist()
         (['a', 'b', 'c'], [2.0, 1.0, 0.0])
         """
-        given = {"train": train, "catalogue": catalogue, "features": features, "base": base}
-        given |= {"groups": groups, "weights": weights}
-        if all(one is None for one in given.values()):
+        sources = (train, catalogue, features, base, groups, weights)
+        given = dict(zip(SOURCES, sources, strict=True))
+        if all(one is None for one in sources):
             return None
         item_parts: dict[str, Ids | EncodedIds] = {}
         user_parts: dict[str, Ids | EncodedIds] = {}
@@ -149,7 +149,7 @@ class Background(ReadOnlyArrays):
         items, item_codes = _encode_parts(item_parts, "item")
         users, user_codes = _encode_parts(user_parts, "user")
         options: dict[str, Any] = {}
-        if train is not None:
+        if rows is not None:
             keys = user_codes["train"] * len(items) + item_codes["train"]
             keys, counts = np.unique(keys, return_counts=True)
             user, item = np.divmod(keys, len(items))
@@ -233,27 +233,25 @@ class Background(ReadOnlyArrays):
         if len(items) == len(self.items):
             return self
 
-        def spread(values: Any, unknown: float = 0) -> Any:
-            if values is None:
+        def move(value: Any, unknown: float = 0) -> Any:
+            if value is None:
                 return None
-            moved = np.full(len(items), unknown, dtype=values.dtype)
-            moved[positions] = values
+            if isinstance(value, GroupedRows):
+                return replace(value, codes=positions[value.codes])
+            moved = np.full(len(items), unknown, dtype=value.dtype)
+            moved[positions] = value
             return moved
 
-        def move(lists: GroupedRows | None) -> GroupedRows | None:
-            return None if lists is None else replace(lists, codes=positions[lists.codes])
-
+        features = {name: one.reindex(positions, len(items)) for name, one in self.features.items()}
         return replace(
             self,
             items=items,
-            in_catalogue=spread(self.in_catalogue),
-            is_candidate=spread(self.is_candidate),
-            weights=spread(self.weights, _find_unknown_weight(self.propensity)),
+            in_catalogue=move(self.in_catalogue),
+            is_candidate=move(self.is_candidate),
+            weights=move(self.weights, _find_unknown_weight(self.propensity)),
             history=move(self.history),
             base=move(self.base),
-            features={
-                name: one.reindex(positions, len(items)) for name, one in self.features.items()
-            },
+            features=features,
         )
 
     def find_users(self, users: Ids) -> Positions:

@@ -340,9 +340,9 @@ class Placement:
             return np.arange(self._candidates.n_items)
         if not rule.startswith(("item", "text")):
             return None
-        items, codes = encode_ids(self._candidates.training.item.ids, "item")
-        is_text = rule.startswith("text")
-        place = EncodedIds(items, codes).text_ranks if is_text else codes.astype(np.int64)
+        place = self._catalogue  # ascending as the ids
+        if rule.startswith("text"):
+            place = EncodedIds(self._items, place.astype(np.int32)).text_ranks
         return -place if rule.endswith("desc") else place
 
 

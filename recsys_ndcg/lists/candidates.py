@@ -13,7 +13,7 @@ import pandas as pd  # noqa: TC002 - loaded with all that reads tables
 from recsys_ndcg.arrays import Flags, Positions, sort_distinct
 from recsys_ndcg.background import Background
 from recsys_ndcg.errors import InvalidInputError, quote
-from recsys_ndcg.input import check_id_types, encode_ids, to_column
+from recsys_ndcg.input import EncodedIds, check_id_types, encode_ids, to_column
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 from recsys_ndcg.lists.grouping import Pairs, group_by_user
@@ -93,8 +93,7 @@ class CandidateLists(GroupedLists):
         if known is not None and known.is_candidate is not None and labels.item is not None:
             own = _add_marked(lists, own, marked)
         else:
-            columns = {name: one for name, one in own.columns.items() if name != "item"}
-            own = Pairs(columns)
+            own = Pairs({name: one for name, one in own.columns.items() if name != "item"})
         own, offsets = group_by_user(own, len(lists))
         others, unlisted_offsets = group_by_user(others, len(lists))
         return cls(
@@ -277,8 +276,7 @@ def _add_items(lists: Lists, items: Any) -> Lists:
         msg = "items is empty: give the ids of the catalogue."
         raise InvalidInputError(msg)
     check_id_types(catalogue, known, "item", ("the items of items=", "the labels and results"))
-    candidates = set(catalogue.tolist())
-    is_candidate = np.array([item in candidates for item in known.tolist()], dtype=bool)
+    is_candidate = EncodedIds(catalogue, np.zeros(0, np.int32)).find(known.tolist()) >= 0
     is_unknown = ~is_candidate[codes]
     if is_unknown.any():
         msg = (

@@ -9,14 +9,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from recsys_ndcg.arrays import Floats, sort_by_key
+from recsys_ndcg.arrays import Floats, compute_offsets, sort_by_key
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.files import FileSource
 from recsys_ndcg.input import Rows, TextFormat, encode_ids, read_pair, read_rows
 from recsys_ndcg.lists.candidates import Lists, Sizes, add_candidates
 from recsys_ndcg.lists.grouped_lists import GroupedLists
-from recsys_ndcg.lists.grouping import Pairs, count_offsets, group_distinct
+from recsys_ndcg.lists.grouping import Pairs, group_distinct
 from recsys_ndcg.parallel import map_in_threads, split_users
 
 _RESULT_COLUMNS = ("estimated", "impossible")
@@ -90,7 +90,7 @@ def join_tables(  # noqa: PLR0913 - two tables and their options
     label_pairs, _, label_repeats = group_distinct(label_pairs, users, item_ids, rule)
     result_pairs, offsets, result_repeats = group_distinct(result_pairs, users, item_ids, rule)
     joined, unlisted = _join_labels(result_pairs, label_pairs, len(users), len(item_ids))
-    unlisted_offsets = count_offsets(unlisted.user, len(users))
+    unlisted_offsets = compute_offsets(np.bincount(unlisted.user, minlength=len(users)))
     lists = kind(
         users=users,
         offsets=offsets,
@@ -128,7 +128,7 @@ def _join_labels(
     """
     labels = labels.take(np.flatnonzero(~np.isnan(labels.columns["true"])))
     tables = labels, results
-    offsets = [count_offsets(table.user, n_users) for table in tables]
+    offsets = [compute_offsets(np.bincount(table.user, minlength=n_users)) for table in tables]
     names = labels.columns.keys() - {"user", "item"}
     joined = {name: np.full(len(results.user), np.nan) for name in names}
     is_listed = np.zeros(len(labels.user), dtype=bool)

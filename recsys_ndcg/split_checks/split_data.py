@@ -23,30 +23,24 @@ def read_batches(
     InvalidInputError
         The data cannot be read, or has no columns of users and items.
     """
+    from recsys_ndcg.scale import read_names, read_users_in_batches  # noqa: PLC0415 - narwhals
+
     try:
-        yield from _read_sorted(data, columns, memory_limit)
+        names, text = read_names(data)
+        table = Table(dict.fromkeys(names, ()), columns, "interactions", is_text=text is not None)
+        found = table.use_columns(*table.choose_columns())
+        ours_of = {"rating": "true"}
+        mapped = {ours_of.get(ours, ours): theirs for ours, theirs in found.items()}
+        differing = {a: b for a, b in found.items() if a != b}
+        if text is not None and not text.heading:
+            differing = {}
+        for batch in read_users_in_batches(data, mapped, memory_limit, text):
+            rating, time = (
+                batch.column(one).to_numpy().astype(np.float64) if one in mapped else None
+                for one in ("true", "timestamp")
+            )
+            part = Interactions.of(batch.column("user"), batch.column("item"), rating, time)
+            yield replace(part, names=differing)
     except InvalidInputError as error:
         msg = f"{name}: {error}"
         raise InvalidInputError(msg) from None
-
-
-def _read_sorted(
-    data: Any, columns: Mapping[str, str] | None, memory_limit: str | float | None
-) -> Iterator[Interactions]:
-    from recsys_ndcg.scale import read_names, read_users_in_batches  # noqa: PLC0415 - narwhals
-
-    names, text = read_names(data)
-    table = Table(dict.fromkeys(names, ()), columns, "interactions", is_text=text is not None)
-    found = table.use_columns(*table.choose_columns())
-    ours_of = {"rating": "true"}
-    mapped = {ours_of.get(ours, ours): theirs for ours, theirs in found.items()}
-    differing = {a: b for a, b in found.items() if a != b}
-    if text is not None and not text.heading:
-        differing = {}
-    for batch in read_users_in_batches(data, mapped, memory_limit, text):
-        rating, time = (
-            batch.column(one).to_numpy().astype(np.float64) if one in mapped else None
-            for one in ("true", "timestamp")
-        )
-        part = Interactions.of(batch.column("user"), batch.column("item"), rating, time)
-        yield replace(part, names=differing)
