@@ -444,20 +444,18 @@ class GroupedLists(ReadOnlyArrays):
         """Return the lists with more users, who have no list and no labels; known ones stay."""
         ids, codes = encode_ids(concat_ids([self.users, users]), "user")
         place = codes[: len(self)]
-        sizes, n_unlisted = np.zeros((2, len(ids)), dtype=np.int64)
-        sizes[place], n_unlisted[place] = np.diff(self.offsets), self.n_unlisted
-        by_user: dict[str, Any] = {}
-        for name in self._list_arrays_by_user():
-            known = getattr(self, name)
-            by_user[name] = np.zeros(len(ids), dtype=known.dtype)
-            by_user[name][place] = known
+
+        def spread(values: NDArray[Any]) -> NDArray[Any]:
+            spread_out = np.zeros(len(ids), dtype=values.dtype)
+            spread_out[place] = values
+            return spread_out
+
+        by_user = {name: spread(getattr(self, name)) for name in self._list_arrays_by_user()}
         by_user["users"] = ids
-        return replace(
-            self,
-            offsets=compute_offsets(sizes),
-            unlisted_offsets=compute_offsets(n_unlisted),
-            **by_user,
-        )
+        by_user["offsets"] = compute_offsets(spread(np.diff(self.offsets)))
+        by_user["unlisted_offsets"] = compute_offsets(spread(self.n_unlisted))
+        changes: dict[str, Any] = by_user
+        return replace(self, **changes)
 
     def with_columns(self, **columns: NDArray[Any]) -> Self:
         """Return the lists with columns replaced or added."""

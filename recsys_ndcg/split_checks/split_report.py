@@ -124,7 +124,6 @@ class SplitReport(Renderable):
 
     def document(self, *, with_verdict: bool = True) -> Document:  # noqa: ARG002 - always on top
         """Return the content of the report for people."""
-        counts = {one: len(self.find(one)) for one in VERDICTS}
         parts = ", ".join(format_count(n, f"{ROW_NAMES[name]}") for name, n in self.n_rows.items())
         headline = {
             "error": "This split has errors: scores on it would be wrong.",
@@ -139,8 +138,8 @@ class SplitReport(Renderable):
             evidence = f"First of all: {join_names(worst)}."
         sections = []
         for verdict, title in zip(VERDICTS, ("Errors", "Warnings", "Facts"), strict=True):
-            if counts[verdict]:
-                table = _build_table(verdict, self.find(verdict))
+            if found := self.find(verdict):
+                table = _build_table(verdict, found)
                 sections.append(Section(f"{verdict}s", title, _LEADS[verdict], [table]))
         remarks = [*_join_names(self.names), *_join_skipped(self.skipped)]
         if remarks:
