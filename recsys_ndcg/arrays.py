@@ -161,6 +161,17 @@ def compute_offsets(sizes: Positions) -> Positions:
     return np.concatenate([[0], np.cumsum(sizes)])
 
 
+def count_offsets(codes: Codes | Positions, size: int) -> Positions:
+    """Return the start of each group and the end of the last, of shape (size + 1,).
+
+    Examples
+    --------
+    >>> count_offsets(np.array([0, 0, 2]), 3).tolist()
+    [0, 2, 2, 3]
+    """
+    return compute_offsets(np.bincount(codes, minlength=size))
+
+
 def concat_ranges(start: Positions, sizes: Positions) -> Positions:
     """Concatenate ranges of whole numbers, given by their starts and sizes.
 

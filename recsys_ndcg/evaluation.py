@@ -60,7 +60,7 @@ def evaluate(  # noqa: PLR0913 - the contract
         A pandas, polars or pyarrow table with the columns user, item, estimated and true; rows
         ``(user, item, estimated, true)``; Surprise predictions; ``{user: [(estimated, true)]}``;
         a dict of columns; the path of a file: CSV or JSON lines, compressed or not, Parquet,
-        Feather, or pickled Surprise predictions, which are read without executing them; several
+        or pickled Surprise predictions, which are read without executing them; several
         files, as a list or a pattern, ``"folder/*.parquet"``; or `RankedLists`. TREC:
         ``{"qrels": ..., "run": ...}``, as in `RankedLists.from_trec`.
         A Spark DataFrame is measured on its workers: `recsys_ndcg.scale.spark.evaluate`.

@@ -19,6 +19,7 @@ from recsys_ndcg.arrays import (
     are_equal,
     compute_offsets,
     concat_ids,
+    count_offsets,
 )
 from recsys_ndcg.background.features import Feature, combine_features, number_labels, read_features
 from recsys_ndcg.background.weights import Propensity, digest_columns, read_weights
@@ -39,6 +40,7 @@ from recsys_ndcg.input import (
     read_indexed_table,
     read_rows,
     read_values_by_id,
+    reject_text_lists,
 )
 from recsys_ndcg.lazy import Cache, lazy_property
 from recsys_ndcg.ratings import (
@@ -150,10 +152,8 @@ class Background(ReadOnlyArrays):
         users, user_codes = _encode_parts(user_parts, "user")
         options: dict[str, Any] = {}
         if rows is not None:
-            keys = user_codes["train"] * len(items) + item_codes["train"]
-            keys, counts = np.unique(keys, return_counts=True)
-            user, item = np.divmod(keys, len(items))
-            options["history"] = _group_items(user, item, len(users), counts.astype(np.float64))
+            codes = user_codes["train"], item_codes["train"]
+            options["history"] = _count_rows(*codes, len(users), len(items))
         if catalogue is not None:
             in_catalogue = np.zeros(len(items), dtype=bool)
             in_catalogue[item_codes["catalogue"]] = True
@@ -379,6 +379,7 @@ def _read_base(data: Any) -> Rows:
     try:
         rows = read_rows(data, table="results")
         rows.check_not_empty()
+        reject_text_lists(rows)
     except InvalidInputError as error:
         msg = f"base=: {error}"
         raise InvalidInputError(msg) from None
@@ -494,6 +495,13 @@ def _encode_parts(
     }
 
 
+def _count_rows(user: Positions, item: Positions, n_users: int, n_items: int) -> GroupedRows:
+    """Return the distinct items of each user, with the number of rows of each."""
+    keys, counts = np.unique(user * n_items + item, return_counts=True)
+    users, items = np.divmod(keys, n_items)
+    return _group_items(users, items, n_users, counts.astype(np.float64))
+
+
 def _rank_base(
     estimated: Floats, user: Positions, item: Positions, users: Ids, items: Ids
 ) -> dict[str, Any]:
@@ -511,4 +519,4 @@ def _rank_base(
 
 
 def _group_items(user: Positions, item: Positions, n_users: int, values: Any) -> GroupedRows:
-    return GroupedRows(compute_offsets(np.bincount(user, minlength=n_users)), item, values)
+    return GroupedRows(count_offsets(user, n_users), item, values)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import Flags, Floats, Ids, Positions, compute_offsets, concat_ids
+from recsys_ndcg.arrays import Flags, Floats, Ids, Positions, concat_ids, count_offsets
 from recsys_ndcg.catalogue.candidates import Candidates, EstimateBlock, select_top
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, quote, warn
@@ -170,14 +170,10 @@ class Placement:
         self._limit = None if given is None else convention.find_recommendation_limit(threshold)
         rows = Rows(labels.columns, "the testset")
         known = group_rows(rows, convention.duplicates, GroupedLists)
-        self._users, own, catalogue = (
-            known.users,
-            np.asarray(known.item_ids),
-            candidates.training.item.ids,
-        )
+        self._users, own = known.users, np.asarray(known.item_ids)
         _check_id_types(candidates.training, self._users, own, "the ratings of the testset")
         self._labels = known.select_labelled()
-        self._items, codes = encode_ids(concat_ids([own, catalogue]), "item")
+        self._items, codes = encode_ids(concat_ids([own, candidates.training.item.ids]), "item")
         self._catalogue = codes[len(own) :].astype(np.int64)  # by inner item
         self._item = codes[self._labels.item_codes].astype(np.int64)
         self._check_strangers(self._users[candidates.training.user.find(self._users.tolist()) < 0])
@@ -222,7 +218,7 @@ class Placement:
         order = order[listed[order]]
         return CatalogueLists(
             users=self._users,
-            offsets=compute_offsets(np.bincount(user[listed], minlength=len(self._users))),
+            offsets=count_offsets(user[listed], len(self._users)),
             columns={name: values[order] for name, values in rows.items()},
             item_ids=self._items,
             unlisted_offsets=unlisted,

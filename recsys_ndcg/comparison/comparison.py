@@ -55,7 +55,6 @@ from recsys_ndcg.rendering import Document, ReadableTable, Renderable, Verdict
 from recsys_ndcg.report import (
     UnknownKeyError,
     flatten_metrics,
-    list_exposures,
     pack_exposures,
     unpack_exposures,
 )
@@ -881,9 +880,9 @@ class Comparison(Renderable):
             for count, values in vars(one.counts).items():  # mostly as the first model's
                 if not np.array_equal(values, columns[count], equal_nan=True):
                     columns[f"{count}.{name}"] = values
-            more, exposures = list_exposures(one, f"exposures.{place}.")
+            more, exposures = pack_exposures(one, f"exposures.{place}.")
             head["models"][name] |= more
-            columns |= pack_exposures(exposures)
+            columns |= exposures
         Archive(head, columns).write(path, _FORMAT)
 
     @classmethod

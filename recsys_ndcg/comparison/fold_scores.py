@@ -44,9 +44,8 @@ class FoldRatings(NamedTuple):
     n_training: pd.Series[int]
 
     @classmethod
-    def of(cls, trainset: Any, testset: list[Any]) -> Self:
+    def of(cls, train: Interactions, testset: list[Any]) -> Self:
         """Count the ratings of a fold."""
-        train = Interactions.from_trainset(trainset)
         users, items = ([*dict.fromkeys(map(itemgetter(side), testset))] for side in (0, 1))
         n_training = np.append(train.user.counts, 0)[train.user.find(users)]
         counts = {

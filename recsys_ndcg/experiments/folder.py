@@ -1,8 +1,8 @@
 """The folder of a run: descriptions of the experiment and its models, and every fold's result.
 
 ``run.json`` describes the ratings, the splits and the measures, each ``model.json`` a model. A fold
-is done when its JSON exists: it lists the Parquet files of its users' scores, which were written
-before it, with their digests, and has the digest of everything that its numbers depend on. No file
+is done when its JSON exists: it lists the reports with its users' scores, which were written before
+it, with their digests, and has the digest of everything that its numbers depend on. No file
 is ever half-written.
 """
 
@@ -31,9 +31,9 @@ from recsys_ndcg.experiments.cells import Cell, Failure, Result
 from recsys_ndcg.experiments.models import GIVEN_PREFIX
 from recsys_ndcg.files import Archive, check_path, open_file, to_json_value, write_file
 from recsys_ndcg.folds import FoldRun, ProtocolScores
-from recsys_ndcg.report import Report, audit_from_parquet, report_to_parquet
+from recsys_ndcg.report import Report
 
-_FORMAT = 3
+_FORMAT = 4
 _RUN, _MODEL = "run.json", "model.json"
 _CELLS = "cells"
 _DONE = re.compile(r"seed(\d{1,10})-fold(\d{1,6})\.json", re.ASCII)
@@ -221,15 +221,17 @@ class RunFolder:
     def _save_scores(self, cell: Cell, scores: ProtocolScores, report: Report) -> dict[str, Any]:
         """Write the users' scores of one protocol, and return the entry for the fold's record."""
         is_catalogue = any(name.endswith(":catalogue") for name in scores.names)
-        path = self._get_path(cell, f".{'catalogue' if is_catalogue else 'rated'}.parquet")
-        content = report_to_parquet(report)
-        write_file(path, content)
+        path = self._get_path(cell, f".{'catalogue' if is_catalogue else 'rated'}.json")
+        report.save(path)
+        by_items = scores.by_items
+        if by_items is not None:
+            by_items = by_items[[*_PARTS]].reset_index()
         return {
             "file": path.name,
-            "sha256": sha256(content).hexdigest(),
+            "sha256": _compute_digest(path),
             "names": scores.names,
             "orderless": scores.has_no_order,
-            "by_items": _store_parts(scores.by_items),
+            "by_items": None if by_items is None else to_json_value(by_items.to_dict("list")),
         }
 
     def _check_not_replaced(self, model: str) -> None:
@@ -323,32 +325,23 @@ def _format_time() -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
+def _compute_digest(path: Path) -> str:
+    with open_file(path) as file:
+        return sha256(file.read()).hexdigest()
+
+
 def _load_scores(stored: dict[str, Any], folder: Path) -> ProtocolScores:
     """Load the scores of a file; raise if it has changed since it was written."""
-    name = stored["file"]
-    with open_file(folder / name) as file:
-        content = file.read()
-    if sha256(content).hexdigest() != stored["sha256"]:
-        msg = f"{name} was changed or damaged after it was written."
+    path = folder / stored["file"]
+    if _compute_digest(path) != stored["sha256"]:
+        msg = f"{path.name} was changed or damaged after it was written."
         raise InvalidInputError(msg)
-    audit = audit_from_parquet(content)
-    by_items = _restore_parts(stored.get("by_items"))
+    audit = Report.load(path).audit_data
+    by_items = None
+    if stored["by_items"] is not None:
+        parts = pd.DataFrame(stored["by_items"]).astype(dict.fromkeys(_PARTS, np.float64))
+        by_items = parts.set_index(["metric", "stratum"])
     return ProtocolScores(stored["names"], audit.totals, audit, stored["orderless"], by_items)
-
-
-def _store_parts(parts: pd.DataFrame | None) -> list[Any] | None:
-    """Return the scores by stratum of items as rows for JSON."""
-    if parts is None:
-        return None
-    rows = parts[[*_PARTS]].astype(object).reset_index().to_numpy().tolist()
-    return [to_json_value(row) for row in rows]
-
-
-def _restore_parts(rows: list[Any] | None) -> pd.DataFrame | None:
-    if rows is None:
-        return None
-    table = pd.DataFrame(rows, columns=["metric", "stratum", *_PARTS])
-    return table.astype(dict.fromkeys(_PARTS, np.float64)).set_index(["metric", "stratum"])
 
 
 def _restore_number(stored: float | None) -> float:

@@ -45,7 +45,7 @@ from recsys_ndcg.experiments.models import (
     is_algorithm,
     set_seed,
 )
-from recsys_ndcg.experiments.ratings import check_savable_users, digest_split
+from recsys_ndcg.experiments.ratings import digest_split
 from recsys_ndcg.folds import CheckedSplits, FoldPlan, FoldRuns, RollingTime, lower_is_better
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.rendering import Document, Renderable, Section, ShownTable, pluralise
@@ -293,7 +293,6 @@ class Outcome:
 
     def with_folder(self, path: str | Path, fingerprint: str | Mapping[str, str] | None) -> Self:
         """Return the same experiment with a folder for its results."""
-        check_savable_users(self.ratings.data)
         record = describe_experiment(self.ratings, self.plan, several_seeds=len(self.seeds) > 1)
         models = {name: one.describe(fingerprint) for name, one in self.models.items()}
         return replace(self, folder=RunFolder.open(path, record, models))
@@ -352,8 +351,9 @@ class Outcome:
             if seed == self.seeds[0]:
                 self.messages.extend(messages)
             for fold, (trainset, testset) in enumerate(parts, 1):
-                split = digest_split(trainset, testset)
-                self.fold_ratings[seed, fold] = FoldRatings.of(trainset, testset)
+                train = self.ratings.train
+                split = digest_split(train, trainset.rating_scale, testset)
+                self.fold_ratings[seed, fold] = FoldRatings.of(train, testset)
                 self.split_reports[seed, fold] = report = self.ratings.reports[-1]
                 if self.folder is not None:
                     self.folder.save_split_report(seed, fold, report.to_dict())

@@ -18,7 +18,7 @@ import pandas as pd
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.experiments.fingerprints import describe_value, fingerprint
 from recsys_ndcg.experiments.functions import RatingColumns
-from recsys_ndcg.files import convert_read_errors, to_arrow_column
+from recsys_ndcg.files import check_ids, convert_read_errors
 from recsys_ndcg.folds import get_ratings
 from recsys_ndcg.input import Rows
 from recsys_ndcg.ratings import Interactions, read_interactions
@@ -152,12 +152,18 @@ def _read_rows(
 
 
 def describe_ratings(data: Any) -> dict[str, Any]:
-    """Return the numbers of ratings, users and items, their scale, and a digest in their order."""
+    """Return the numbers of ratings, users and items, their scale, and a digest in their order.
+
+    Raises
+    ------
+    InvalidInputError
+        A user id cannot be saved in a folder.
+    """
     ratings = _get_all_ratings(data)
     columns = [list(map(itemgetter(place), ratings)) for place in range(4)]
     return {
         "ratings": len(ratings),
-        "users": len(set(columns[0])),
+        "users": len(check_ids([*dict.fromkeys(columns[0])], "user id")),
         "items": len(set(columns[1])),
         "rating_scale": describe_value(
             getattr(getattr(data, "reader", data), "rating_scale", None)
@@ -177,12 +183,6 @@ def collect_columns(data: Any) -> RatingColumns:
     return RatingColumns(pd.concat([table, others], axis=1))
 
 
-def check_savable_users(data: Any) -> None:
-    """Raise if user ids cannot be saved in a folder, before anything is trained."""
-    users = dict.fromkeys(row[0] for row in _get_all_ratings(data))
-    to_arrow_column(np.fromiter(users, dtype=object, count=len(users)))
-
-
 def _get_all_ratings(data: Any) -> Sequence[Any]:
     """Return the rows of a dataset; rows of folds in files are concatenated."""
     if not hasattr(data, "folds_files"):
@@ -194,10 +194,9 @@ def _get_all_ratings(data: Any) -> Sequence[Any]:
     return rows
 
 
-def digest_split(trainset: Any, testset: list[Any]) -> str:
-    """Return a digest of a trainset and a testset."""
-    train = Interactions.from_trainset(trainset)
+def digest_split(train: Interactions, scale: Sequence[float], testset: list[Any]) -> str:
+    """Return a digest of training rows, their rating scale and a testset."""
     rows = [train.by_user.offsets, train.by_user.codes, train.rating]
-    ids = [train.user.ids.tolist(), train.item.ids.tolist(), [*trainset.rating_scale]]
+    ids = [train.user.ids.tolist(), train.item.ids.tolist(), [*scale]]
     tested = [list(map(itemgetter(side), testset)) for side in range(3)]
     return fingerprint([rows, ids, tested])[0]

@@ -90,10 +90,10 @@ def experiment(  # noqa: PLR0913 - the contract
         Number of repetitions, or their seeds, for splits and models with a `random_state`. With
         one repetition, a `random_state` that is set is kept; with several, the seeds replace it.
     folder : path, optional
-        Folder that every result is saved to as soon as it is computed: per-user scores as Parquet,
-        the rest as JSON. The same call resumes an interrupted run; models and seeds may be added.
-        Results of other ratings, splits, measures, versions or model code are an error.
-        `load_runs` reads the folder. Several processes may share it.
+        Folder that every result is saved to as soon as it is computed, as JSON. The same call
+        resumes an interrupted run; models and seeds may be added. Results of other ratings,
+        splits, measures, versions or model code are an error. `load_runs` reads the folder. Several
+        processes may share it.
     fingerprint : str or mapping of str to str, optional
         A version text per model, which is compared instead of its code and content when a run
         resumes: change it whenever the model changes. A text in place of a mapping is used only

@@ -1,6 +1,5 @@
 from recsys_ndcg.files.archive import Archive as Archive
 from recsys_ndcg.files.archive import check_ids as check_ids
-from recsys_ndcg.files.archive import to_arrow_column as to_arrow_column
 from recsys_ndcg.files.archive import to_json_value as to_json_value
 from recsys_ndcg.files.contents import COMPRESSIONS as COMPRESSIONS
 from recsys_ndcg.files.contents import Content as Content

@@ -13,19 +13,17 @@
     }
 
 The digest is the SHA-256 of all other bytes. ``data`` is an array of little-endian numbers, column
-by column, compressed by zlib and encoded in base64; ids that are not numbers are plain JSON. The
-same head and columns can be written as Parquet, for other programs.
+by column, compressed by zlib and encoded in base64; ids that are not numbers are plain JSON.
 """
 
 from __future__ import annotations
 
 import base64
-import io
 import json
 import math
 import re
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
@@ -34,7 +32,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from recsys_ndcg.errors import InvalidInputError, is_encodable, is_number, quote, require_libraries
+from recsys_ndcg.errors import InvalidInputError, is_encodable, is_number, quote
 from recsys_ndcg.files.contents import BYTES_ANYWAY, BYTES_PER_BYTE, Content, open_file, write_file
 from recsys_ndcg.parallel import map_in_threads
 from recsys_ndcg.version import __version__
@@ -46,7 +44,6 @@ _COMPRESSION_LEVEL = 1  # higher levels are slow and hardly smaller
 _TYPES = (
     "|b1", "|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f2", "<f4", "<f8"
 )  # fmt: skip
-_KEY = b"recsys_ndcg"
 #: For files of another format: the version that saved it, and the advice.
 _OLDER = "an older", "Evaluate the data again, and save that."
 _NEWER = "a newer", "Read it with that version."
@@ -145,85 +142,6 @@ class Archive(NamedTuple):
                     return f'"format": "recsys_ndcg {kind} '.encode() in file.read(_N_HEAD_BYTES)
         return False
 
-    def to_parquet(
-        self,
-        form: str,
-        names: Sequence[str],
-        extra: Mapping[str, NDArray[Any]],
-        lists: Mapping[str, tuple[NDArray[Any], NDArray[Any]]] | None = None,
-    ) -> bytes:
-        """Return a Parquet file with a row per user, and the head in the metadata of its schema.
-
-        Parameters
-        ----------
-        form : str
-            As in `write`; every column has a row per user.
-        names : sequence of str
-            The names of the columns in tables: ``"rr"`` in ``numerator`` becomes
-            ``"numerator.rr"``.
-        extra : mapping of str to array
-            Further columns, for other programs; `from_parquet` ignores them.
-        lists : mapping of str to pair of arrays, optional
-            Columns with a list per user: the offsets of the users, and the entries of all lists.
-            `from_parquet` returns an array of arrays for each.
-
-        Raises
-        ------
-        InvalidInputError
-            The user ids have several types, or a type that Parquet does not have.
-        MissingExtraError
-            pyarrow is not installed.
-        """
-        pa = _import_pyarrow()
-        layout: dict[str, Any] = {}
-        flat: dict[str, Any] = {}
-        for name, values in self.columns.items():
-            if values.ndim == 1:
-                layout[name] = name
-                flat[name] = to_arrow_column(values) if values.dtype == object else values
-            else:
-                layout[name] = [f"{name}.{column}" for column in names]
-                flat |= zip(layout[name], values.T, strict=True)
-        for name, (offsets, entries) in (lists or {}).items():
-            layout[name] = name
-            flat[name] = pa.ListArray.from_arrays(offsets.astype(np.int32), entries)
-        stored = {"format": f"recsys_ndcg {form}", "columns": layout, **self.head}
-        others = {name: column for name, column in extra.items() if name not in flat}
-        table = pa.table(others | flat)
-        table = table.replace_schema_metadata({_KEY: json.dumps(stored, allow_nan=False)})
-        stream = io.BytesIO()
-        pa.parquet.write_table(table, stream)
-        return stream.getvalue()
-
-    @classmethod
-    def from_parquet(cls, content: bytes, form: str) -> Archive:
-        """Return the archive that `to_parquet` wrote.
-
-        Raises
-        ------
-        InvalidInputError
-            It is not such a file.
-        MissingExtraError
-            pyarrow is not installed.
-        """
-        pa = _import_pyarrow()
-        try:
-            table = pa.parquet.read_table(io.BytesIO(content))
-            flat = {name: np.asarray(table[name].to_numpy()) for name in table.column_names}
-            head = json.loads(table.schema.metadata[_KEY])
-            if head.pop("format") != f"recsys_ndcg {form}":
-                raise ValueError(form)
-            columns = {
-                name: flat[source]
-                if isinstance(source, str)
-                else np.column_stack([flat[column] for column in source])
-                for name, source in head.pop("columns").items()
-            }
-        except (*_DAMAGE, pa.ArrowException):
-            msg = "not a Parquet file of a report that recsys_ndcg wrote, or a damaged one."
-            raise InvalidInputError(msg) from None
-        return cls(head, columns)
-
 
 def _read(content: bytes, form: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Return the content of an archive; raise one of `_DAMAGE` if it is damaged."""
@@ -300,31 +218,6 @@ def _count_bytes(packed: Mapping[str, Any]) -> int:
         raise ValueError(packed["dtype"])
     kind: np.dtype[Any] = np.dtype(packed["dtype"])
     return int(math.prod(packed["shape"])) * kind.itemsize
-
-
-def _import_pyarrow() -> Any:
-    with require_libraries("pyarrow", job="Parquet", extra="scale"):
-        import pyarrow.parquet  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
-    return pyarrow
-
-
-def to_arrow_column(ids: NDArray[Any]) -> Any:
-    """Return user ids as an Arrow array.
-
-    Raises
-    ------
-    InvalidInputError
-        They have several types, or a type that Parquet does not have.
-    MissingExtraError
-        pyarrow is not installed.
-    """
-    pa = _import_pyarrow()
-    with suppress(pa.ArrowException, OverflowError, UnicodeError):
-        column = pa.array(ids.tolist() if ids.dtype == object else ids)
-        if not pa.types.is_nested(column.type):
-            return column
-    msg = "Parquet has no column type for these user ids. Make all text, or all numbers."
-    raise InvalidInputError(msg)
 
 
 def check_ids(ids: list[Any], kind: str) -> list[Any]:

@@ -79,7 +79,11 @@ class CheckedSplits:
         are made while no warning can point at the caller.
     reports : list of SplitReport
         The checks of each split, if wanted.
+    train : Interactions
+        The training rows of the latest split.
     """
+
+    train: Interactions
 
     def __init__(
         self,
@@ -185,7 +189,7 @@ class CheckedSplits:
         for place, split in enumerate(splits, 1):
             trainset, testset = _check_split(place, split)
             users, items = (list(map(itemgetter(side), testset)) for side in (0, 1))
-            train = Interactions.from_trainset(trainset)
+            train = self.train = Interactions.from_trainset(trainset)
             if place == 1:
                 warn_outside_scale(train.rated, trainset.rating_scale, self.data)
                 inspect(train.rated)
@@ -283,11 +287,8 @@ def _resolve_catalogue(plan: Plan, lists: RankedLists, known: Mapping[str, Any])
     """Return a plan for ranked catalogues, resolved with all ratings before any fold is trained."""
     if not any(one.metric.needs for one in plan.measurements):
         return plan.resolve(plan.facts_of(lists), lists)
-    ids = np.asarray(lists.item_ids)
-    pairs = zip(
-        lists.users[lists.user_of_row].tolist(), np.asarray(lists.items).tolist(), strict=True
-    )
-    ready = replace(plan, background=Background.of([*pairs], ids, **known))
+    rows = Interactions.of(lists.users[lists.user_of_row], lists.items)
+    ready = replace(plan, background=Background.of(rows, np.asarray(lists.item_ids), **known))
     lists = ready.add_background(replace(lists, protocol="catalogue"))
     # only the facts: these are all ratings, not lists
     return replace(ready.resolve(ready.facts_of(lists)), background=None)

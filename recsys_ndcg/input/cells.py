@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from ast import literal_eval
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -18,7 +20,9 @@ from recsys_ndcg.input.ids import EncodedIds, format_id, import_pyarrow
 #: The beginnings of the names of Arrow's types of lists.
 ARROW_LISTS = ("list", "large_list", "fixed_size_list")
 _POLARS_LISTS = ("List", "Array")
+_POLARS_TEXT = ("String", "Categorical", "Enum")
 _NUMBERS = "iufbcmM"
+_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]*)?([eE][-+]?[0-9]+)?")
 _NUMBERED = re.compile(r"(.*?)([0-9]{1,4})")
 
 
@@ -63,7 +67,7 @@ class ListCells:
         if isinstance(column, cls):
             return column
         column = _to_arrow(column)
-        if not holds_lists(column):
+        if find_cell_kind(column) != "list":
             return None
         if hasattr(column, "type"):
             return cls._of_arrow(column)
@@ -77,7 +81,7 @@ class ListCells:
                 "no list, but others are. Write one value as a list, too: [value]."
             )
             raise InvalidInputError(msg)
-        present = [() if _is_none(one) else one for one in cells]
+        present = [() if _is_none(one) else _parse_cell(one) for one in cells]
         lengths = np.fromiter(map(len, present), dtype=np.int64, count=len(present))
         if all(isinstance(one, np.ndarray) for one in present if len(one)):
             filled = [one for one in present if len(one)]
@@ -137,13 +141,13 @@ class ListCells:
         return EncodedIds(ids, codes, column.is_sorted)
 
 
-def find_ranks(names: Sequence[Any]) -> list[Any]:
-    """Return the names of columns that are ranks: a word, or none, and the numbers in order.
+def find_rank_columns(names: Sequence[Any]) -> list[Any]:
+    """Return the names of columns that are ranks, such as 1, 2, 3 or item1, item2.
 
     Examples
     --------
-    >>> find_ranks(["user", "id3_1", "id3_2"]), find_ranks([0, 1, 2]), find_ranks(["x1", "x3"])
-    (['id3_1', 'id3_2'], [0, 1, 2], [])
+    >>> find_rank_columns(["user", "id3_1", "id3_2"]), find_rank_columns(["x1", "x3"])
+    (['id3_1', 'id3_2'], [])
     """
     numbered: dict[str, list[tuple[int, Any]]] = {}
     for name in names:
@@ -159,42 +163,44 @@ def find_ranks(names: Sequence[Any]) -> list[Any]:
     return [*ranks.values()] if is_whole else []
 
 
-def holds_lists(column: Any) -> bool:
-    """Return whether the first cell that is not missing holds several values.
+def find_cell_kind(column: Any) -> str:
+    """Return whether the cells of a column are a "list" of values or "text"; "" for others.
+
+    Columns of Python objects are judged by the first one that is not missing.
 
     Examples
     --------
-    >>> holds_lists([None, ["a"]]), holds_lists(["a", "b"]), holds_lists(np.array([1, 2]))
-    (True, False, False)
+    >>> find_cell_kind([None, ["a"]]), find_cell_kind(["a", "b"]), find_cell_kind(np.array([1, 2]))
+    ('list', 'text', '')
     """
     if isinstance(column, ListCells):
-        return True
+        return "list"
     if hasattr(column, "type") and hasattr(column, "null_count"):
-        return str(column.type).startswith(ARROW_LISTS)
-    is_numeric = getattr(_find_dtype(column), "kind", "O") in _NUMBERS
-    if isinstance(column, EncodedIds) or is_numeric or not hasattr(column, "__getitem__"):
-        return False
-    if str(getattr(_find_dtype(column), "base_type", str)()) in _POLARS_LISTS:
-        return True
-    return _is_list(next((one for one in column if not _is_none(one)), None))
+        return find_type_kind(column.type)
+    dtype = _find_dtype(column)
+    if str(getattr(dtype, "base_type", str)()) in _POLARS_LISTS:
+        return "list"
+    if getattr(dtype, "kind", "O") in _NUMBERS or not hasattr(column, "__getitem__"):
+        return ""
+    cells = column.ids if isinstance(column, EncodedIds) else column
+    first = next((one for one in cells if not _is_none(one)), None)
+    if _is_list(first):
+        return "list"
+    return "text" if isinstance(first, str) else ""
 
 
-def holds_text(column: Any) -> bool:
-    """Return whether the first cell that is not missing is text.
+def find_type_kind(kind: Any) -> str:
+    """Return the same for a type of Arrow or polars.
 
     Examples
     --------
-    >>> holds_text([None, "a b"]), holds_text(np.array([1, 2]))
-    (True, False)
+    >>> [find_type_kind(kind) for kind in ("list<item: string>", "Enum", "string", "Int64")]
+    ['list', 'text', 'text', '']
     """
-    if isinstance(column, EncodedIds):
-        return bool(len(column.ids)) and isinstance(column.ids[0], str)
-    if hasattr(column, "type") and hasattr(column, "null_count"):
-        return "string" in str(column.type)
-    is_numeric = getattr(_find_dtype(column), "kind", "O") in _NUMBERS
-    if is_numeric or not hasattr(column, "__getitem__"):
-        return False
-    return isinstance(next((one for one in column if not _is_none(one)), None), str)
+    name = str(kind)
+    if name.startswith((*ARROW_LISTS, *_POLARS_LISTS)):
+        return "list"
+    return "text" if "string" in name or name.startswith(_POLARS_TEXT) else ""
 
 
 def _find_dtype(column: Any) -> Any:
@@ -202,7 +208,28 @@ def _find_dtype(column: Any) -> Any:
 
 
 def _is_list(cell: Any) -> bool:
-    return isinstance(cell, list | set) or (isinstance(cell, np.ndarray) and cell.ndim == 1)
+    if isinstance(cell, str):  # as Python, JSON and NumPy write lists
+        return len(cell) > 1 and cell.startswith("[") and cell.endswith("]")
+    is_array = isinstance(cell, np.ndarray) and cell.ndim == 1
+    return is_array or isinstance(cell, list | set | pd.api.extensions.ExtensionArray)
+
+
+def _parse_cell(cell: Any) -> Any:
+    """Return the values of text such as "['a', 'b']" or "[1 2]", and other cells as they are.
+
+    Examples
+    --------
+    >>> _parse_cell("['a, b', 'c']"), _parse_cell("[1 2]"), _parse_cell("[007, 8]")
+    (['a, b', 'c'], [1, 2], ['007', '8'])
+    """
+    if not isinstance(cell, str):
+        return cell
+    if "," in cell:
+        with suppress(ValueError, SyntaxError):
+            return list(literal_eval(cell))
+    parts = re.findall(r"""'[^']*'|"[^"]*"|[^\s,]+""", cell[1:-1])
+    are_numbers = all(map(_NUMBER.fullmatch, parts))
+    return [literal_eval(one) if are_numbers else one.strip("'\"") for one in parts]
 
 
 def _is_none(cell: Any) -> bool:

@@ -20,31 +20,32 @@ from recsys_ndcg.files import (
     find_files,
     is_file_source,
 )
-from recsys_ndcg.input.cells import find_ranks, holds_lists
-from recsys_ndcg.input.explode import explode
+from recsys_ndcg.input.cells import find_cell_kind, find_rank_columns
 from recsys_ndcg.input.file_kinds import KINDS, FileKind, find_kind
 from recsys_ndcg.input.frames import (
-    INTERACTION_NAMES,
     Table,
     choose_candidates,
     format_columns,
     get_names,
+    is_frame,
     list_candidates,
     match_columns,
 )
 from recsys_ndcg.input.known_files import read_candidate_ranks, rewrite_known_file
+from recsys_ndcg.input.list_tables import expand_lists
 from recsys_ndcg.input.matrices import read_matrix, to_matrix
 from recsys_ndcg.input.pickles import is_pickle, read_pickle
 from recsys_ndcg.input.plain_text import parse_text
-from recsys_ndcg.input.python_objects import read_objects, read_predictions
+from recsys_ndcg.input.python_objects import FORMS, read_objects, read_predictions
 from recsys_ndcg.input.rows import IDS, NEEDED, Rows
 from recsys_ndcg.input.text_format import (
     MAX_COLUMNS,
     MAX_HEADER_LENGTH,
     TextFormat,
+    get_first_line,
     split_format,
 )
-from recsys_ndcg.input.text_lists import split_tables
+from recsys_ndcg.input.text_lists import split_text_lists
 from recsys_ndcg.input.text_tables import (
     ColumnChoice,
     JsonObjects,
@@ -78,7 +79,8 @@ def read_file(
     text_format : TextFormat, optional
         The format of a text file.
     kind : str
-        What it is, as in `read_rows`.
+        What it is, as in `read_rows`, or ``"item"`` or ``"user"``: a table by item or by user, all
+        columns of which are read.
 
     Raises
     ------
@@ -86,9 +88,6 @@ def read_file(
         The file cannot be read or parsed; the message has the line.
     """
     options = text_format or TextFormat()
-    if source == "":
-        msg = "The path of the file is empty."
-        raise InvalidInputError(msg)
     if isinstance(source, str | Path) and (read := find_kind(Path(source).suffix).read):
         _check_no_text_options(str(source), options)
         return read(FileKind.check_file(Path(source)))
@@ -103,22 +102,30 @@ def read_file(
         return read_json(content.name, text)
     if options == TextFormat(encoding=options.encoding):
         text = rewrite_known_file(text, kind)
-    options, given = complete_format(text, options, columns), options
+    options, given = detect_format(text, options, columns), options
     found = options.split_first_line(text)
     is_found = given.heading is None and not options.heading and kind not in NEEDED
-    if is_found and not columns and len(found) <= MAX_COLUMNS:
-        msg = (
-            f"{content.name} has no heading, so its columns are taken as "
-            f"{', '.join(COLUMN_ORDERS[kind][: len(found)])}, in this order. To silence this, give "
-            "(path, rn.TextFormat(heading=False))."
-        )
-        warn(msg)
-    return parse_text(
-        content, text, options, lambda names: choose_file_columns(names, options, columns, kind)
-    )
+    if is_found and not columns and 1 < len(found) <= MAX_COLUMNS:
+        taken = f"its columns are taken as {', '.join(COLUMN_ORDERS[kind][: len(found)])}"
+        taken += ", in this order"
+        if kind in IDS:
+            taken = f"its first column is taken as {kind}"
+        advice = "To silence this, give (path, rn.TextFormat(heading=False))."
+        warn(f"{content.name} has no heading, so {taken}. {advice}")
+    start = len(get_first_line(text))
+    first = options.split_first_line(text[start : start + MAX_HEADER_LENGTH].lstrip())
+
+    def choose(names: Sequence[str]) -> ColumnChoice:
+        choice = choose_file_columns(names, options, columns, kind)
+        lists = [name for name, cell in zip(names, first, strict=False) if cell.startswith("[")]
+        numbers = {name: one for name, one in choice.numbers.items() if name not in lists}
+        more = [name for name in lists if name in choice.numbers]
+        return choice._replace(ids=[*choice.ids, *more], numbers=numbers)
+
+    return parse_text(content, text, options, choose)
 
 
-def complete_format(
+def detect_format(
     text: str, given: TextFormat, columns: Mapping[str, Any] | None = None
 ) -> TextFormat:
     """Return the format of a text with its separator, and whether it has a heading.
@@ -127,7 +134,11 @@ def complete_format(
     name.
     """
     lines = re.split(r"[\r\n]+", text[:MAX_HEADER_LENGTH], maxsplit=_SAMPLE_LINES)[:_SAMPLE_LINES]
-    separator = "::" if given.separator is None and "::" in lines[0] else given.separator
+    separator = given.separator
+    if separator is None and "::" in lines[0]:
+        separator = "::"
+    elif separator is None and _BLANKS.fullmatch("\n".join(lines[:-1] or lines)):
+        separator = " "
     found = replace(given, separator=separator)
     if given.heading is not None:
         return found
@@ -135,10 +146,10 @@ def complete_format(
     if len(fields) > MAX_COLUMNS:  # the reader rejects them; to match them takes minutes
         return replace(found, heading=True)
     is_named = bool(match_columns(fields)) or not {*list_candidates(columns)}.isdisjoint(fields)
-    return replace(found, heading=is_named or _are_words(fields, below))
+    return replace(found, heading=is_named or _looks_like_heading(fields, below))
 
 
-def _are_words(fields: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+def _looks_like_heading(fields: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     """Return whether fields without known names are a heading, given those of the next lines.
 
     They are if each is a word. Two words may be ids: they are a heading if numbers or lists of ids
@@ -147,6 +158,8 @@ def _are_words(fields: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     if not fields or not all(fields) or not np.isnan([*map(parse_number, fields)]).all():
         return False
     rows = [row for row in below if len(row) == len(fields)]
+    if len(fields) == 1 and not re.search(r"\s", fields[0]):
+        return not rows or not np.isnan([*map(parse_number, rows[0])]).all()
     if len(fields) != 2 or not rows:
         return True
     has_number = not np.isnan([*map(parse_number, rows[0])]).all()
@@ -172,9 +185,12 @@ def choose_file_columns(
         more columns than interactions have.
     """
     named, order = list(names), COLUMN_ORDERS[kind]
+    if kind in IDS:  # a table by item or by user is read as a whole
+        named = named if text_format.heading else [kind, *named[1:]]
+        return ColumnChoice(named, named, {}, named)
     needed = NEEDED.get(kind, ())
     if not text_format.heading:
-        if needed and not len(needed) <= len(names) <= len(order):
+        if needed and not columns and not len(needed) <= len(names) <= len(order):
             form = f"{', '.join(needed)}[, {', '.join(order[len(needed) :])}]"
             msg = f"{len(names)} columns; ratings are {form}."
             raise InvalidInputError(msg)
@@ -199,10 +215,11 @@ def choose_file_columns(
     }
     # times may be dates
     ids = [name for name, ours in chosen.items() if ours in (*IDS, "timestamp")]
-    ranks = [] if "item" in matches else find_ranks(named)
+    ranks = [] if "item" in matches else find_rank_columns(named)
     may_be_empty = {"true", "weight", "rating"} - {*needed}
     numbers = {name: ours in may_be_empty for name, ours in chosen.items() if name not in ids}
-    return ColumnChoice(named, [*ids, *ranks], numbers, ranks)
+    is_pair = len(named) == 2 and kind == "results"  # whose lists may be empty
+    return ColumnChoice(named, [*ids, *ranks], numbers, matches["item"] if is_pair else ranks)
 
 
 def _check_no_text_options(name: str, text_format: TextFormat, **allowed: Any) -> None:
@@ -230,14 +247,12 @@ def check_not_binary(content: Content) -> None:
         raise InvalidInputError(msg)
 
 
+#: Lines of two or three numbers, as of Epinions; with four, the second may be TREC's iteration.
+_BLANKS = re.compile(r"(\d+ -?[\d.]+( -?[\d.]+)?\s*)+")
 _SAMPLE_LINES = 200  # that tell whether two words are a heading
 #: The order of columns without a header.
-COLUMN_ORDERS = {
-    "predictions": TextFormat.COLUMN_ORDER,
-    "labels": ("user", "item", "true"),
-    "results": ("user", "item", "estimated"),
-    **dict.fromkeys(NEEDED, tuple(INTERACTION_NAMES)),
-}
+COLUMN_ORDERS = {kind: form.fields for kind, form in FORMS.items()}
+COLUMN_ORDERS |= {one: (one,) for one in IDS}
 
 
 def read_rows(
@@ -304,7 +319,7 @@ def read_pair(
     recommended = read_matrix(results, "results", matrices[0], labelled)
     recommended = recommended or read_candidate_ranks(results, labelled)
     recommended = recommended or read_rows(results, columns, text, "results")
-    return split_tables(labelled, recommended.drop_fillers(), list_separator)
+    return split_text_lists(labelled, recommended.drop_fillers(), list_separator)
 
 
 def open_data(
@@ -327,12 +342,12 @@ def open_data(
         data = read_file(data, columns, text_format, kind)
         if not isinstance(data, JsonObjects):
             is_text = isinstance(data, dict | pd.DataFrame)
-            return explode(Table(data, columns, kind, is_text=is_text))
+            return expand_lists(Table(data, columns, kind, is_text=is_text))
         data = _convert_records(data.data)
     if not _is_table(data, columns, kind):
         return data
     index = data.index if isinstance(data, pd.DataFrame) else None
-    return explode(Table(data, columns, kind), index)
+    return expand_lists(Table(data, columns, kind), index)
 
 
 def unwrap_ratings(data: Any) -> Any:
@@ -347,12 +362,8 @@ def unwrap_ratings(data: Any) -> Any:
 
 def _load_pickle(data: Any, columns: Mapping[str, Any] | None, text: TextFormat | None) -> Any:
     """Return the predictions in a pickle, and anything else as `_convert_records` does."""
-    try:
-        if not (isinstance(data, str | Path) and is_pickle(data)):
-            return _convert_records(data)
-    except OSError as error:
-        msg = f"{data}: cannot be read ({error.strerror})."
-        raise InvalidInputError(msg) from None
+    if not (isinstance(data, str | Path) and is_pickle(data)):
+        return _convert_records(data)
     if columns:
         msg = f"{data}: columns= names the columns of a table, but a pickle holds predictions."
         raise InvalidInputError(msg)
@@ -366,7 +377,7 @@ def _convert_records(data: Any) -> Any:
     if isinstance(data, np.ndarray) and data.dtype.names and data.ndim == 1:
         return pd.DataFrame(data)
     if isinstance(data, pd.Series):
-        is_named = data.index.nlevels > 1 or not holds_lists(data)
+        is_named = data.index.nlevels > 1 or find_cell_kind(data) != "list"
         return data.reset_index() if is_named else pd.DataFrame({"user": data.index, "item": data})
     is_records = isinstance(data, list) and data and all(isinstance(row, Mapping) for row in data)
     return pd.DataFrame(data) if is_records else data
@@ -380,8 +391,8 @@ def _is_table(data: Any, columns: Mapping[str, Any] | None, kind: str) -> bool:
         if not has_user or len(matches) > 1 or columns:
             return has_user
         # a user may be called "user": then its list has the form of all others
-        return not holds_lists(data[matches["user"][0]]) and any(map(holds_lists, data.values()))
-    # on the class, as a lazy table would compute its schema
-    is_frame = any(hasattr(type(data), name) for name in ("columns", "schema", "dtype"))
-    is_rows = isinstance(data, np.ndarray) or (isinstance(data, Iterable) and not is_frame)
-    return not is_rows
+        is_list = find_cell_kind(data[matches["user"][0]]) == "list"
+        return not is_list and "list" in map(find_cell_kind, data.values())
+    is_array = isinstance(data, np.ndarray)
+    is_rows = isinstance(data, Iterable) and not (is_frame(data) or hasattr(type(data), "dtype"))
+    return not (is_array or is_rows)

@@ -126,12 +126,6 @@ def _read_parquet(path: Path) -> Mapping[str, Any]:
     return ParquetColumns(path)
 
 
-def _read_feather(path: Path) -> Mapping[str, Any]:
-    from recsys_ndcg.input.arrow_files import FeatherColumns  # noqa: PLC0415 - it is heavy
-
-    return FeatherColumns(path)
-
-
 def _parse_json(name: str, text: str) -> Any:
     from recsys_ndcg.input.text_tables import read_json  # noqa: PLC0415 - it is heavy
 
@@ -152,7 +146,6 @@ KINDS = [
     FileKind(
         "Parquet", (".parquet", ".pq"), _read_parquet, magic=(b"PAR1\x15",), is_read_by_duckdb=True
     ),
-    FileKind("Feather", (".feather", ".arrow"), _read_feather, magic=(b"ARROW1\0\0",)),
     PICKLE,
 ]
 

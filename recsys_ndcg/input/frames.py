@@ -14,7 +14,7 @@ import pandas as pd
 
 from recsys_ndcg.arrays import Floats, Ids
 from recsys_ndcg.errors import InvalidInputError, quote, suggest, warn
-from recsys_ndcg.input.cells import holds_lists, holds_text
+from recsys_ndcg.input.cells import find_cell_kind, find_rank_columns, find_type_kind
 from recsys_ndcg.input.ids import convert_polars_text, raise_for_rows
 from recsys_ndcg.input.python_objects import JOIN_ADVICE
 from recsys_ndcg.input.rows import IDS, NEEDED, Rows, to_column, to_floats, to_ids, to_times
@@ -40,9 +40,9 @@ _NAMES = {
     "user": "user uid userid useridx username customer customerid visitorid reviewerid "
     "accountid memberid query queryid qid topic topicid",
     "item": "item iid itemid itemidx movie movieid product productid book bookid isbn asin "
-    "parentasin article articleid track trackid song songid artist artistid anime animeid "
+    "article articleid track trackid song songid artist artistid anime animeid "
     "business businessid game gameid news newsid video videoid sku doc docid docno document "
-    "documentid",
+    "documentid corpusid",
     "estimated": "estimated est estimate prediction pred predicted predictedrating "
     "predictedscore ypred yhat score",
     "true": "true rui rating bookrating label grade relevance rel truerating "
@@ -137,6 +137,11 @@ def list_candidates(columns: Mapping[str, Any] | None) -> list[Any]:
     """
     given = (columns or {}).values()
     return [one for theirs in given for one in (theirs if isinstance(theirs, list) else [theirs])]
+
+
+def is_frame(data: Any) -> bool:
+    """Return whether data are a table of any library; a lazy one does not compute its columns."""
+    return any(hasattr(type(data), name) for name in ("columns", "schema"))
 
 
 def format_columns(names: Iterable[Any]) -> str:
@@ -234,19 +239,22 @@ class Table:
         self._candidates = {ours: list_candidates({ours: given[ours]}) for ours in given}
         self.matches = match_columns(self.names, self.given, self._known)
         self._is_text = is_text
+        self._placed: list[str] = []
         if is_text and kind in NEEDED and len(self.names) <= len(self._known):
             self._match_places()
 
     def _match_places(self) -> None:
         """Take columns by their places if no names of users and items are recognised."""
-        if {"user", "item"} <= self.matches.keys():
-            return
+        has_ranks = "user" in self.matches and find_rank_columns(self.names)[:1] not in ([], ["1"])
         needed = NEEDED[self.kind]
+        if has_ranks or {one for one in needed if one in IDS} <= self.matches.keys():
+            return
         order = needed if len(self.names) == len(needed) else self._known
         taken = [name for names in self.matches.values() for name in names]
         for ours, name in zip(order, self.names, strict=False):
-            if name not in taken:
-                self.matches.setdefault(ours, [name])
+            if name not in taken and ours not in self.matches:
+                self.matches[ours] = [name]
+                self._placed += [ours] if not str(name).isdigit() else []
 
     def _get_sample(self, name: Any) -> Any:
         """Return the first values of a column, or all."""
@@ -256,21 +264,13 @@ class Table:
             return to_column(self.get_native(name)[:_SAMPLE], str(name))
         return ()
 
-    def holds_lists(self, name: Any) -> bool:
-        """Return whether the cells of a column hold several values each."""
+    def find_cell_kind(self, name: Any) -> str:
+        """Return whether the cells of a column are a "list" of values or "text"; "" for others."""
         if self._lazy is not None:
-            return str(self._lazy.collect_schema()[name]).startswith(("List", "Array"))
-        if hasattr(self._data, "holds_lists"):  # a file whose columns are read on access
-            return bool(self._data.holds_lists(name))
-        return holds_lists(self.get_native(name))
-
-    def holds_text(self, name: Any) -> bool:
-        """Return whether the cells of a column are text, which may be that of several ids."""
-        if self._lazy is not None:
-            return str(self._lazy.collect_schema()[name]) in ("String", "Categorical", "Enum")
-        if hasattr(self._data, "holds_text"):
-            return bool(self._data.holds_text(name))
-        return holds_text(self.get_native(name))
+            return find_type_kind(self._lazy.collect_schema()[name])
+        if hasattr(self._data, "find_cell_kind"):  # a file whose columns are read on access
+            return str(self._data.find_cell_kind(name))
+        return find_cell_kind(self.get_native(name))
 
     def get_native(self, name: Any) -> Any:
         """Return a column by the table's own name, of the table's library."""
@@ -370,10 +370,12 @@ class Table:
             self._check_ranks(columns["rank"])
             columns["estimated"] = -columns.pop("rank")
         score = "rank" if has_ranks else "estimated"
-        # one row per user has no numbers; the ranks of its results were made by `explode`
+        # one row per user has no numbers; the ranks of its results were made by `expand_lists`
         is_labels = self.kind == "labels"
         has_numbers = self.has_candidate("true") if is_labels else not self.is_one_per_user
-        may_hold_lists = self._is_one_of_two and not has_numbers and holds_text(columns["item"])
+        may_hold_lists = (
+            self._is_one_of_two and not has_numbers and find_cell_kind(columns["item"]) == "text"
+        )
         rows = Rows(columns, self.kind, has_ranks, score, may_hold_lists)
         self.warn_of_recognised_names()
         return rows
@@ -398,7 +400,8 @@ class Table:
             return (*self._check_columns("user", "item", "estimated", "true"), *further)
         ids = self._check_columns("user", "item")
         if self.kind == "results":
-            return (*ids, self._choose_score(), *(one for one in further if one != "weight"))
+            others = [one for one in further if one != "weight"]
+            return (*ids, "rank" if "rank" in self else "estimated", *others)
         if self.has_candidate("true"):
             return (*ids, "true", *further)
         self.use_columns(*ids, *further)
@@ -423,19 +426,6 @@ class Table:
         if not any(isinstance(name, str) and _NUMBER.fullmatch(name) for name in self.names):
             return ""
         return ". If the file has no heading, give (path, rn.TextFormat(heading=False))"
-
-    def _choose_score(self) -> str:
-        """Return the column that orders results: rank, or estimated."""
-        if "rank" in self:
-            return "rank"
-        if not self.has_candidate("estimated"):
-            msg = (
-                "The results have no column 'rank' or 'estimated'; they have "
-                f"{format_columns(self.names)}. Use {self.suggest_mapping('estimated')}, or "
-                "rank instead."
-            )
-            raise InvalidInputError(msg)
-        return "estimated"
 
     def _warn_of_unused_grade(self) -> None:
         """Warn if labels have no grade, and an unused column may be the grade."""
@@ -511,7 +501,8 @@ class Table:
     def read_others(self) -> dict[Any, pd.Series[Any]]:
         """Return the columns of ratings that are not used; none of text."""
         is_read = self.kind == "ratings" and not self._is_text
-        others = [name for name in self.names if is_read and name not in self._used]
+        taken = {*self._used, *self._known}
+        others = [name for name in self.names if is_read and name not in taken]
         columns = {name: self._data[name] for name in others}
         return {
             name: pd.Series(one.to_numpy() if hasattr(one, "to_native") else one).reset_index(
@@ -529,8 +520,6 @@ class Table:
     def _get_column(self, column: str) -> tuple[Any, Any]:
         """Return the values of our column, and its name in the table."""
         name = self._use_column(column)
-        if self._lazy is not None:
-            self._data, self._lazy = self._lazy.collect(), None
         return self.get_native(name), name
 
     def find_name(self, column: str) -> Any:
@@ -542,15 +531,18 @@ class Table:
             other = next(ours for ours, theirs in self.given.items() if theirs == column)
             first, second = sorted((other, column), key=[*self._known].index)
             _raise_conflict(first, second, column)
-        wanted, why = self.given.get(column, column), f"it has {format_columns(self.names)}"
+        wanted, why = repr(self.given.get(column, column)), f"it has {format_columns(self.names)}"
+        is_score = self.kind == "results" and column == "estimated" and not matches
         if len(matches) > 1:
             why = f"{' and '.join(map(repr, matches))} could each be it"
         advice = f"Use {self.suggest_mapping(column)}"
         if column in self.names:
-            advice = f"It has {column!r}: leave {column}={wanted} out of columns="
+            advice = f"It has {column!r}: leave {column}={self.given[column]} out of columns="
         heading = self._advise_on_heading()
+        if is_score:
+            wanted, advice = "'rank' or 'estimated'", f"{advice}, or rank instead"
         join = f", or {JOIN_ADVICE}" if column == "true" and not matches and not heading else ""
-        msg = f"The table has no column {wanted!r}; {why}. {advice}{heading}{join}."
+        msg = f"The table has no column {wanted}; {why}. {advice}{heading}{join}."
         if self._has_bare_index and column in ("user", "item") and not matches:
             msg += f" If it is the index, name the index: table.rename_axis({column!r})."
         raise InvalidInputError(msg)
@@ -613,9 +605,13 @@ class Table:
     def warn_of_names(self, used: Mapping[str, Any]) -> None:
         """Warn about our columns that have other names in the table, and were not given."""
         names = {a: b for a, b in used.items() if a != b and a not in self.given}
-        if names and self.kind not in NEEDED:  # whose names are in reports
+        fix = f"pass columns={names!r}"
+        if self.kind in NEEDED:  # recognised names are in reports, or do not matter
+            names = {one: names[one] for one in self._placed if one in names}
+            fix = "rename the columns"
+        if names:
             pairs = ", ".join(f"{theirs} as {ours}" for ours, theirs in names.items())
-            warn(f"Using {pairs}. To silence this, pass columns={names!r}.")
+            warn(f"Using {pairs}. To silence this, {fix}.")
 
 
 def _include_index(data: Any, columns: Mapping[str, str], known: Mapping[str, str]) -> Any:
@@ -650,7 +646,7 @@ def _open_table(data: Any) -> tuple[Any, Any, list[Any]]:
             f"Cannot read data of type {type(data).__name__}. Give a table (pandas, polars, "
             "pyarrow), rows such as (user, item, estimated, true), Surprise predictions, "
             "{user: [(estimated, true)]}, a dict of columns, or the path of a file (CSV, JSON "
-            "lines, Parquet, Feather)."
+            "lines, Parquet)."
         )
         if hasattr(data, "to_dict"):
             msg += " If it has a list per user, give its .to_dict()."

@@ -2,31 +2,42 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import Ids
 from recsys_ndcg.errors import InvalidInputError, quote, warn
-from recsys_ndcg.files import Content, FileSource, is_file_source
-from recsys_ndcg.input.dispatch import check_not_binary, complete_format
-from recsys_ndcg.input.file_kinds import FileKind, find_kind
-from recsys_ndcg.input.frames import format_columns, match_columns
-from recsys_ndcg.input.ids import is_row_number_index
-from recsys_ndcg.input.known_files import rewrite_known_file
+from recsys_ndcg.files import FileSource, is_file_source
+from recsys_ndcg.input.dispatch import read_file
+from recsys_ndcg.input.frames import format_columns, is_frame, match_columns
+from recsys_ndcg.input.ids import EncodedIds, is_row_number_index
 from recsys_ndcg.input.rows import to_column
 from recsys_ndcg.input.text_format import TextFormat, split_format
-from recsys_ndcg.input.text_tables import JsonObjects
+from recsys_ndcg.input.text_tables import JsonLines, JsonObjects
 
 
 def is_indexed_table(data: Any) -> bool:
     """Return whether data are a table or the path of one, not a column of ids."""
-    has_columns = any(hasattr(type(data), name) for name in ("columns", "schema"))
-    return isinstance(data, Mapping) or has_columns or is_file_source(split_format(data)[0])
+    data = split_format(convert_records(data, "item"))[0]
+    return isinstance(data, Mapping) or is_frame(data) or is_file_source(data)
+
+
+def convert_records(data: Any, key: str) -> Any:
+    """Return a list of dicts, or of tuples (id, value, ...), as a table; other data as they are.
+
+    Examples
+    --------
+    >>> convert_records([("ann", "new"), ("bob", "old")], "user").columns.tolist()
+    ['user', '2']
+    """
+    kinds = {*map(type, data)} if isinstance(data, list) else set()
+    if kinds == {dict}:
+        return pd.DataFrame(data)
+    if kinds == {tuple} and len({*map(len, data)}) == 1 and len(data[0]) > 1:
+        return pd.DataFrame(data, columns=[key, *map(str, range(2, 1 + len(data[0])))])
+    return data
 
 
 def read_indexed_table(data: Any, name: str, key: str = "item") -> tuple[Ids, pd.DataFrame]:
@@ -145,9 +156,9 @@ def _find_column(frame: pd.DataFrame, name: str, key: str) -> Any:
 
 
 def _to_pandas(data: Any, name: str, key: str) -> pd.DataFrame:
-    data, text_format = split_format(data)
+    data, text_format = split_format(convert_records(data, key))
     if is_file_source(data):
-        return _read_file(data, text_format or TextFormat(), key)
+        return _read_file(data, text_format, key)
     if isinstance(data, pd.Series):
         return data.to_frame("feature" if data.name is None else data.name)
     if isinstance(data, pd.DataFrame):
@@ -156,6 +167,8 @@ def _to_pandas(data: Any, name: str, key: str) -> pd.DataFrame:
         try:
             return pd.DataFrame(data)
         except (TypeError, ValueError):
+            if key not in data:  # {id: value}
+                return pd.Series(data).to_frame("feature")
             msg = (
                 f"{name}: the mapping must have columns of equal length, such as {{'item': ['a', "
                 "'b'], 'year': [1999, 2001]}. For a value by item, give a pandas Series."
@@ -173,51 +186,45 @@ def _to_pandas(data: Any, name: str, key: str) -> pd.DataFrame:
     return found
 
 
-def _read_file(source: FileSource, how: TextFormat, key: str) -> pd.DataFrame:
-    """Read all columns of a file.
+def open_indexed_file(
+    source: FileSource, how: TextFormat | None, key: str
+) -> tuple[pd.DataFrame, bool]:
+    """Read all columns of a file, and return whether it is text, whose ids may be of any type.
 
-    In text, a column whose fields are all plain whole numbers becomes integers, all numbers floats;
-    an empty field is missing.
+    Parameters
+    ----------
+    source : path, or stream of bytes
+        A table, or JSON of {id: value} or {id: {column: value}}.
+    how : TextFormat, optional
+        The format of a text file.
+    key : {'item', 'user'}
+        The name of the first column, if the file has no heading.
     """
-    if isinstance(source, str | Path) and (read := find_kind(Path(source).suffix).read):
-        columns: Any = read(FileKind.check_file(Path(source)))
-        return pd.DataFrame({name: columns[name] for name in columns})
-    content = Content.of(source)
-    check_not_binary(content)
-    text = how.decode(content)
-    if parse := find_kind(content.suffix).parse:
-        columns = parse(content.name, text)
-        if isinstance(columns, JsonObjects):
-            if isinstance(columns.data, list):
-                return pd.DataFrame(columns.data)
-            return pd.DataFrame.from_dict(columns.data, "index")
-        return pd.DataFrame({name: columns[name] for name in columns})
-    if how == TextFormat(encoding=how.encoding):
-        text = rewrite_known_file(text, "features")
-    how, given = complete_format(text, how), how
-    separator = how.find_separator(text)
-    names = [key, *map(str, range(2, 1 + len(how.split_first_line(text))))]
-    if given.heading is None and not how.heading:
-        warn(
-            f"{content.name} has no heading, so its first column is taken as {key}. To silence "
-            "this, give (path, rn.TextFormat(heading=False))."
-        )
-    try:
-        table = pd.read_csv(
-            io.StringIO(text), sep=separator, dtype=str, keep_default_na=False, na_values=[""],
-            engine="python" if len(separator) > 1 else "c",
-            names=None if how.heading else names,
-        )  # fmt: skip
-    except (ValueError, pd.errors.ParserError) as error:
-        msg = f"{content.name}: cannot be read as a table ({error})."
-        raise InvalidInputError(msg) from None
-    return table.apply(_convert_numbers)
+    table: Any = read_file(source, None, how, key)
+    if isinstance(table, JsonObjects):
+        by_id = isinstance(table.data, dict)
+        frame = pd.DataFrame.from_dict(table.data, "index") if by_id else pd.DataFrame(table.data)
+        return frame, False
+    columns = {name: table[name] for name in table}
+    frame = pd.DataFrame(
+        {name: one[:] if isinstance(one, EncodedIds) else one for name, one in columns.items()}
+    )
+    if isinstance(table, JsonLines) and len(frame) == 1 and key not in match_columns(frame.columns):
+        frame = frame.T.rename_axis(key).reset_index()  # {id: value}
+    return frame, isinstance(table, dict | pd.DataFrame)
+
+
+def _read_file(source: FileSource, how: TextFormat | None, key: str) -> pd.DataFrame:
+    """Read all columns of a file; in text, a column becomes numbers if all its fields are."""
+    frame, is_text = open_indexed_file(source, how, key)
+    ids = match_columns(frame.columns).get(key, [])
+    for name in {*frame} - {*ids} if is_text else ():
+        frame[name] = _convert_numbers(frame[name])
+    return frame
 
 
 def _convert_numbers(column: pd.Series[Any]) -> pd.Series[Any]:
-    """Return a column of texts as numbers, if each text is one."""
+    """Return a column of text as numbers, if each text is one."""
     numbers = pd.to_numeric(column, errors="coerce")
-    if not len(column) or (numbers.isna() & column.notna()).any():
-        return column
-    is_whole = column.notna().all() and column.str.fullmatch(r"-?(0|[1-9][0-9]{0,17})").all()
-    return numbers.astype(np.int64) if is_whole else numbers.astype(np.float64)
+    is_other = numbers.isna() & column.notna()
+    return column if not len(column) or is_other.any() else numbers

@@ -37,7 +37,7 @@ class KnownFile(NamedTuple):
         The regular expression of the beginning of the text.
     rewrite : callable
         Returns the text as a table with a heading, given the text and what it is read as:
-        the kind of table in `read_rows`, or ``"features"`` for a table by item.
+        the kind of table in `read_rows`, or ``"item"`` for a table by item.
     """
 
     name: str
@@ -53,8 +53,9 @@ def find_known_file(text: str, use: str) -> KnownFile | None:
     >>> find_known_file("1:\n7,3,2005-09-06\n", "labels").name
     'ratings of the Netflix Prize'
     """
-    files = _ITEM_FILES if use == "features" else _ROW_FILES
-    return next((one for one in files if re.match(one.start, text[:_HEAD])), None)
+    files = {"item": _ITEM_FILES, "items": [*_ITEM_FILES, *_ROW_FILES]}.get(use, _ROW_FILES)
+    head = text if len(text) < _HEAD else text[:_HEAD].rpartition("\n")[0]
+    return next((one for one in files if re.match(one.start, head)), None)
 
 
 def rewrite_known_file(text: str, use: str) -> str:
@@ -100,6 +101,15 @@ def _rewrite_behaviors(text: str, use: str) -> str:
     times = pd.to_datetime(table["timestamp"], format="%m/%d/%Y %I:%M:%S %p", errors="coerce")
     clicks = table.assign(user=table["own"], timestamp=times.dt.strftime("%Y-%m-%dT%H:%M:%S"))
     return _write(clicks.loc[table["true"] == "1", ["user", "item", "timestamp"]])
+
+
+def _rewrite_lines(text: str, use: str) -> str:
+    """Rewrite lines ``user item item ...``, best first."""
+    lines = pd.Series(text.splitlines()).str.split()
+    table = pd.DataFrame({"user": lines.str[0], "item": lines.str[1:]}).explode("item")
+    if use == "results":
+        table["rank"] = table.groupby(level=0).cumcount() + 1
+    return _write(table.dropna())
 
 
 def _double_quotes(text: str, _: str) -> str:
@@ -153,8 +163,17 @@ def _select_columns(pattern: str, *names: str) -> Callable[[str, str], str]:
 
 
 _LIST = re.compile(r"^(\S+) \[([\d, ]+)\]\r?$", re.MULTILINE)
+#: Lines of whole numbers of which some have more than others, or all have five or more.
+_RAGGED = (
+    "|".join(
+        rf"(\d+( \d+){{{more}}} ?\r?\n)+(?!\d+( \d+){{{more}}} ?\r?(\n|$))\d+( \d+)* ?\r?(\n|$)"
+        for more in range(1, 4)
+    )
+    + r"|\d+( \d+){4,} ?\r?(\n|$)"
+)
 #: Files of users and items.
 _ROW_FILES = [
+    KnownFile("lists of LightGCN", _RAGGED, _rewrite_lines),
     KnownFile("ratings of the Netflix Prize", r"\d+:\r?\n\d+(,|\r?\n|$)", _rewrite_blocks),
     KnownFile("impressions of MIND", r"\d+(\t[^\t\n]*){3}\t\S+-[01]( \S+-[01])* *\r?(\n|$)",
               _rewrite_behaviors),

@@ -78,11 +78,11 @@ def read_matrix(
     if beside is not None:
         _check_beside(matrix, beside, table)
     if scores is None and _holds_all_items(matrix, table, beside):
-        return read_all_items(matrix, table)
+        return read_user_item_matrix(matrix, table)
     if scores is None and _holds_rows(matrix, table, beside, labels):
         return None
     _check_users(len(matrix), labels)
-    return read_ranked_items(matrix, scores, table)
+    return read_top_k(matrix, scores, table)
 
 
 def _check_beside(matrix: Any, beside: Any, table: str) -> None:
@@ -157,7 +157,7 @@ def _raise_ambiguous(table: str, fault: str) -> NoReturn:
     raise InvalidInputError(msg)
 
 
-def read_all_items(matrix: Any, table: str) -> Rows:
+def read_user_item_matrix(matrix: Any, table: str) -> Rows:
     """Read the cells of users × items: there is a row for each that is stored and not NaN.
 
     Users and items are numbered from 0. In interactions 0 is none; in results minus infinity,
@@ -165,7 +165,7 @@ def read_all_items(matrix: Any, table: str) -> Rows:
 
     Examples
     --------
-    >>> rows = read_all_items(np.array([[0.5, np.nan], [0.2, 0.1]]), "results")
+    >>> rows = read_user_item_matrix(np.array([[0.5, np.nan], [0.2, 0.1]]), "results")
     >>> rows.user.tolist(), rows.item.tolist(), rows.estimated.tolist()
     ([0, 1, 1], [0, 0, 1], [0.5, 0.2, 0.1])
     """
@@ -174,21 +174,19 @@ def read_all_items(matrix: Any, table: str) -> Rows:
         matrix = matrix.tocoo()
         user, item, values = matrix.row, matrix.col, matrix.data
     else:
-        n_users, n_items = matrix.shape  # short ids, as they may take more memory than the scores
-        user = np.repeat(np.arange(n_users, dtype=np.int32), n_items)
-        item = np.tile(np.arange(n_items, dtype=np.int32), n_users)
+        # short ids, as they may take more memory than the scores
+        user, item = np.indices(matrix.shape, dtype=np.int32, sparse=True)
+        user, item = (np.broadcast_to(one, matrix.shape).ravel() for one in (user, item))
         values = matrix.ravel()
-    is_there = np.ones(len(values), bool)
-    if number == "rating":
-        is_there = (values != 0) & (values == values)  # noqa: PLR0124 - not NaN
-    elif values.dtype.kind == "f":
-        is_there = values > -np.inf if table == "results" else ~np.isnan(values)
+    is_there = ~np.isnan(values)
+    if table != "labels":
+        is_there &= values != (-np.inf if table == "results" else 0)
     if not is_there.all():
         user, item, values = user[is_there], item[is_there], values[is_there]
     return Rows({"user": user, "item": item, number: to_floats(values, number)}, table)
 
 
-def read_ranked_items(items: NDArray[Any], scores: Any, table: str) -> Rows:
+def read_top_k(items: NDArray[Any], scores: Any, table: str) -> Rows:
     """Read an array of each user's items, best first, and perhaps one of their scores.
 
     Users are numbered from 0. Item -1 fills up short lists, as in implicit and faiss.
@@ -200,20 +198,19 @@ def read_ranked_items(items: NDArray[Any], scores: Any, table: str) -> Rows:
 
     Examples
     --------
-    >>> rows = read_ranked_items(np.array([[4, 2], [7, 4]]), None, "results")
+    >>> rows = read_top_k(np.array([[4, 2], [7, 4]]), None, "results")
     >>> rows.user.tolist(), rows.item.tolist(), rows.estimated.tolist()
     ([0, 0, 1, 1], [4, 2, 7, 4], [0.0, -1.0, 0.0, -1.0])
     """
     n_users, width = items.shape
     user = np.repeat(np.arange(n_users), width)
-    if scores is None:
-        is_ranked = table == "results"
-        values = score_by_rank([width] * n_users) if is_ranked else np.ones(items.size)
-    elif scores.shape != items.shape:
-        msg = f"The scores have the shape {scores.shape}, and their items {items.shape}."
-        raise InvalidInputError(msg)
-    else:
+    order_only = scores is None and table == "results"
+    values = score_by_rank([width] * n_users) if order_only else np.ones(items.size)
+    if scores is not None:
         values = to_floats(scores.ravel(), "estimated")
+        if scores.shape != items.shape:
+            msg = f"The scores have the shape {scores.shape}, and their items {items.shape}."
+            raise InvalidInputError(msg)
     item, kept = items.ravel(), np.ones(items.size, dtype=bool)
     if item.dtype.kind == "i" and (item == -1).any():
         kept = item != -1
@@ -221,7 +218,7 @@ def read_ranked_items(items: NDArray[Any], scores: Any, table: str) -> Rows:
         warn(f"{n_left_out} of {len(item)} items are -1, which fills up short lists: left out.")
     number = NUMBERS.get(table, "rating")
     columns = {"user": user[kept], "item": item[kept], number: values[kept]}
-    return Rows(columns, table, order_only=scores is None and table == "results")
+    return Rows(columns, table, order_only)
 
 
 def to_array(values: Any, name: str) -> Any:

@@ -16,7 +16,7 @@ from types import FunctionType, NoneType
 from typing import Any, ClassVar, NamedTuple, NoReturn
 
 from recsys_ndcg.errors import InvalidInputError, quote
-from recsys_ndcg.files import open_file
+from recsys_ndcg.files import convert_read_errors, open_file
 from recsys_ndcg.input.file_kinds import PICKLE, find_kind
 
 _FIELDS = ("user", "item", "true", "estimated", "details")
@@ -32,13 +32,11 @@ def is_pickle(path: str | Path) -> bool:
     path = Path(path)
     if find_kind(path.suffix) is PICKLE:
         return True
-    if not path.is_file():  # a pipe would lose the bytes
-        return False
-    try:
+    with convert_read_errors(path):
+        if not path.is_file():  # a pipe would lose the bytes
+            return False
         with path.open("rb") as file:
             return file.read(2).startswith(PICKLE.magic)
-    except OSError:  # raised again when the file is read
-        return False
 
 
 def read_pickle(path: str | Path) -> list[tuple[Any, ...]]:

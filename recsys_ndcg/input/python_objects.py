@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from recsys_ndcg.arrays import Floats, Ids
+from recsys_ndcg.arrays import Floats, Ids, concat_ranges
 from recsys_ndcg.errors import InvalidInputError, quote, warn
 from recsys_ndcg.input.ids import EncodedIds, factorize_ids
 from recsys_ndcg.input.rows import (
@@ -62,7 +62,8 @@ _INTERACTIONS = _Form(
     "(user, item), (user, item, rating) or (user, item, rating, timestamp)",
     "give {user: [item, ...]} or {user: {item: rating}}",
 )
-_FORMS = {
+#: The form of each kind of table.
+FORMS = {
     "predictions": _Form(
         ("user", "item", "estimated", "true"),
         {4},
@@ -101,7 +102,7 @@ def read_objects(data: Mapping[Any, Any] | Iterable[Any], table: str = "predicti
     """
     if isinstance(data, Mapping):
         return _read_lists(data, table)
-    rows, form = data if isinstance(data, list) else list(data), _FORMS[table]
+    rows, form = data if isinstance(data, list) else list(data), FORMS[table]
     if table != "predictions" and isinstance(data, list) and _are_lists_of_ids(rows):
         _warn_of_lists_like_rows(rows, form)
         return _read_lists(dict(enumerate(rows)), table)
@@ -262,7 +263,7 @@ def _read_lists(lists: Mapping[Any, Any], table: str) -> Rows:
     They are {user: items}, {user: pairs (item, number)} or {user: {item: number}}; predictions are
     {user: pairs (estimated, true)} or {user: grades in ranked order}.
     """
-    form, is_predictions = _FORMS[table], table == "predictions"
+    form, is_predictions = FORMS[table], table == "predictions"
     entries = {user: _read_entries(user, one, table) for user, one in lists.items()}
     filled = {user: one for user, one in entries.items() if one}
     if is_predictions and len(filled) < len(entries):
@@ -294,7 +295,7 @@ def _read_entries(user: Any, entries: Any, table: str) -> list[Any]:
         return list(entries.items())
     if type(entries) is list or (table not in _ORDERED and isinstance(entries, AbstractSet)):
         return list(entries)
-    return parse_list(entries, f"User {quote(user)} has", _FORMS[table].lists)
+    return parse_list(entries, f"User {quote(user)} has", FORMS[table].lists)
 
 
 def _check_entries(
@@ -324,7 +325,7 @@ def _check_entries(
         if has_lengths and not has_pairs and differs:
             other = f", of user {quote(user.ids[0])}," if user.codes[place] else ""
             known = f", and the first one{other} is {quote(entries[0])}" if place else ""
-            fix = f"{_FORMS[table].lists}, in one form for all users"
+            fix = f"{FORMS[table].lists}, in one form for all users"
             if is_predictions:
                 fix = "use only pairs (estimated, true), or only grades in ranked order"
             fault = f"entry {quote(entry)}{known}; {fix}."
@@ -337,10 +338,10 @@ def _explain_entry(entry: Any, value: Any, table: str, has_pairs: bool) -> str: 
     """Return why an entry is not valid, by its first value; "" if it may be valid."""
     if table == "predictions":
         is_text = isinstance(value, str | bytes)
-        return f"entry {quote(entry)}; {_FORMS[table].lists}." if is_text else ""
+        return f"entry {quote(entry)}; {FORMS[table].lists}." if is_text else ""
     if has_pairs and isinstance(value, float) and value != round(value, 0):  # (estimated, true)
         return (
-            f"entry {quote(entry)}, but {value} is not an item; {_FORMS[table].lists}. Pairs "
+            f"entry {quote(entry)}, but {value} is not an item; {FORMS[table].lists}. Pairs "
             "(estimated, true) have no item ids to join on: give rows (user, item, estimated, "
             "true)."
         )
@@ -362,8 +363,8 @@ def score_by_rank(lengths: Any) -> Floats:
     array([ 0., -1., -2.,  0.])
     """
     sizes = np.asarray(lengths, dtype=np.int64)
-    starts = np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return np.asarray(starts - np.arange(len(starts)), dtype=np.float64)
+    places = concat_ranges(np.zeros(len(sizes), dtype=np.int64), sizes)
+    return 0.0 - np.asarray(places, dtype=np.float64)
 
 
 def parse_list(values: Any, found: str, form: str) -> list[Any]:

@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 from recsys_ndcg.errors import InvalidInputError, quote, warn
 from recsys_ndcg.files import Content
 
-#: More columns than any table of predictions has: parsing them takes minutes.
-MAX_COLUMNS = 1000
+#: More columns than any table has: parsing them takes minutes.
+MAX_COLUMNS = 10_000
 #: The first columns of our own CSV of users' scores, the only file with escaped formulas.
 SCORES_HEADER = ("user", "n_items", "n_relevant")
 #: The number of characters in which the first line is searched for.
@@ -22,8 +22,8 @@ _FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]", re.ASCII)  # noqa: RUF001 
 _NEGATIVE_NUMBER = re.compile(r"-[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 _SEPARATOR_WORDS = {r"\t": "\t", "tab": "\t", "space": " "}
 _NOT_TEXT_ADVICE = (
-    "If it is text, save it as CSV in UTF-8. If it is of another kind, rename it: Parquet is "
-    "recognised by the ending .parquet, Arrow by .feather, pickled predictions by .pickle."
+    "If it is text, save it as CSV in UTF-8. Parquet is recognised by the ending .parquet, pickled "
+    "predictions by .pickle; for another kind give the table, such as pandas.read_feather(path)."
 )
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f]")  # also of Latin-1
 _SAMPLE_BYTES = 1 << 12

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from recsys_ndcg.arrays import compute_offsets, concat_ranges
 from recsys_ndcg.errors import InvalidInputError, quote, warn
-from recsys_ndcg.input.cells import ListCells, holds_text
+from recsys_ndcg.input.cells import ListCells, find_cell_kind
 from recsys_ndcg.input.ids import EncodedIds, factorize_ids, format_id
 from recsys_ndcg.input.python_objects import score_by_rank
 from recsys_ndcg.input.text_tables import parse_integers
@@ -18,15 +20,36 @@ from recsys_ndcg.parallel import map_in_threads
 if TYPE_CHECKING:
     from recsys_ndcg.input.rows import Rows
 
+_OTHER = {"labels": "results", "results": "labels"}
 #: What may separate ids.
 SEPARATORS = (",", ";", "|", " ")
-#: What may stand around lists and ids.
-QUOTES = "\"' \t\n[](){}"
+#: A list in brackets, and an id or a list in quotes: each a pattern with groups of what is inside.
+BRACKETS = (r"^\[([^\[\]]*)\]$|^\(([^()]*)\)$|^\{([^{}]*)\}$", 3)
+QUOTES = (r"""^"([^"]*)"$|^'([^']*)'$""", 2)
 #: How often more cells must match in one reading than in the other.
 _MUCH = 2
+_FEW = 0.01  # a smaller share that matches may be by chance
 
 
-def split_tables(
+class _Match(NamedTuple):
+    """The shares that match the other table.
+
+    Parameters
+    ----------
+    whole : float
+        Of the cells that have the separator.
+    parts : float
+        Of their parts; if no cell matches, the parts of the other table's cells count, too.
+    alone : float
+        Of their parts, among the other table's cells.
+    """
+
+    whole: float
+    parts: float
+    alone: float
+
+
+def split_text_lists(
     labels: Rows | None, results: Rows, separator: str | None = None
 ) -> tuple[Rows | None, Rows]:
     """Split the cells of labels and of results that hold several ids, as far as they match.
@@ -51,7 +74,9 @@ def split_tables(
     tables: dict[str, Any] = {"labels": labels, "results": results}
     names = [name for name, rows in tables.items() if rows and rows.may_hold_lists]
     if separator:
-        names = names or [name for name, rows in tables.items() if rows and holds_text(rows.item)]
+        names = names or [
+            name for name, rows in tables.items() if rows and find_cell_kind(rows.item) == "text"
+        ]
     if separator == "" or not names:
         return labels, results
     # distinct ids are enough to decide, and stay encoded, as encoding is what takes time
@@ -61,14 +86,34 @@ def split_tables(
     if separator is None:
         names = [name for name in names if _has_one_row_per_user(tables[name])]
         found = _find_separators({name: _list_text(tables[name]) for name in tables}, names)
-    split = {}
-    for name, other in (("labels", "results"), ("results", "labels")):
-        theirs = None if tables[other] is None else tables[other].item
+    items = {name: None if rows is None else rows.item for name, rows in tables.items()}
+    for name in [name for name in found if found[name]]:
+        theirs = items[_OTHER[name]]
         is_numeric = isinstance(theirs, np.ndarray) and theirs.dtype.kind in "iuf"
-        split[name] = tables[name]
-        if found.get(name):
-            split[name] = _split(tables[name], found[name], keep_text=not is_numeric)
-    return split["labels"], split["results"]
+        tables[name] = _split(tables[name], found[name], keep_text=not is_numeric)
+    return tables["labels"], tables["results"]
+
+
+def reject_text_lists(rows: Rows) -> None:
+    """Raise if text of interactions may be a list per user, as there is no table to match.
+
+    Raises
+    ------
+    InvalidInputError
+        Each user has one row, and most items have a separator.
+    """
+    if not {"user", "item"} <= rows.columns.keys() or find_cell_kind(rows.item) != "text":
+        return
+    cells = _list_text(rows)
+    separator = max(SEPARATORS, key=lambda sign: sum(sign in cell for cell in cells))
+    several = [cell for cell in cells if separator in cell]
+    if len(several) * 2 > len(cells) and _has_one_row_per_user(rows):
+        msg = (
+            f"{quote(several[0])} may be one id or several, as each user has one row. If it is a "
+            f"list, give table['item'].str.split({separator!r}); if it is one id, lists of one: "
+            "table['item'].map(lambda item: [item])."
+        )
+        raise InvalidInputError(msg)
 
 
 def _has_one_row_per_user(rows: Rows) -> bool:
@@ -92,38 +137,49 @@ def _list_text(rows: Rows | None) -> list[str]:
 
 
 def _find_separators(known: dict[str, list[str]], names: list[str]) -> dict[str, str]:
-    """Return what separates the ids in the cells of each table; "" if each cell is one id."""
-    others = {"labels": known["results"], "results": known["labels"]}
-    shares = {
-        separator: {
-            name: _match(known[name], others[name], separator)
-            for name in names
+    """Return what separates the ids in the cells of each table; "" if each cell is one id.
+
+    First comes the table whose parts are whole cells of the other. If it is split, the other table
+    is compared with its parts.
+    """
+    found, cells = dict[str, str](), known
+    while left := [name for name in names if name not in found]:
+        matches = {
+            (name, separator): _match(known[name], known[_OTHER[name]], separator)
+            for name in left
+            for separator in SEPARATORS
             if any(separator in cell for cell in known[name])
         }
-        for separator in SEPARATORS
-    }
-    chosen = max(shares, key=lambda one: sum(parts for _, parts in shares[one].values()))
-    present = next((one for one in SEPARATORS if shares[one]), "")
-    separator = chosen if shares[chosen] else present
-    return {
-        name: _decide(name, known[name], separator, *share)
-        for name, share in shares.get(separator, {}).items()
-    }
-
-
-def _decide(name: str, cells: list[str], separator: str, whole: float, parts: float) -> str:
-    """Return the separator, or "" if each cell is one id, by the shares that match."""
-    example = next(cell for cell in cells if separator in cell)
-    if parts > _MUCH * whole or whole < parts == 1:
-        items = quote(split_cell(example, separator))
+        if not matches:
+            break
+        name, separator = max(matches, key=lambda one: (matches[one].alone, matches[one].parts))
+        found[name] = _decide(name, known[name], separator, matches[name, separator])
+        if found[name]:
+            parts = chain.from_iterable(split_cell(cell, separator) for cell in known[name])
+            known = {**known, name: [*{*parts}]}
+    found = {name: separator for name, separator in found.items() if separator}
+    for name, separator in found.items():
+        example = next(cell for cell in cells[name] if separator in cell)
+        advice = f"pass list_separator={separator!r}"
+        if len({*found.values()}) > 1:
+            advice = f"give lists, such as table['item'].str.split({separator!r})"
         warn(
-            f"{name}: {quote(example)} is read as the items {items}, which the other table has. To "
-            f"silence this, pass list_separator={separator!r}."
+            f"{name}: {quote(example)} is read as the items "
+            f"{quote(split_cell(example, separator))}, which the other table has. To silence "
+            f"this, {advice}."
         )
+    return found
+
+
+def _decide(name: str, cells: list[str], separator: str, match: _Match) -> str:
+    """Return the separator, or "" if each cell is one id, by the shares that match."""
+    whole, parts, _ = match
+    if parts > max(_MUCH * whole, _FEW) or whole < parts == 1:
         return separator
-    if whole > _MUCH * parts or parts < whole == 1:
+    if whole > max(_MUCH * parts, _FEW) or parts < whole == 1:
         return ""
-    why = "both match" if whole else "neither matches"
+    example = next(cell for cell in cells if separator in cell)
+    why = "both match" if whole > _FEW else "neither matches"
     return raise_ambiguous(name, example, separator, f"; {why} the other table")
 
 
@@ -136,45 +192,53 @@ def raise_ambiguous(name: str, cell: str, separator: str, why: str = "") -> NoRe
     raise InvalidInputError(msg)
 
 
-def _match(cells: list[str], others: list[str], separator: str) -> tuple[float, float]:
-    """Return the share of cells that the other table has, and the share of their parts."""
-    several = [cell for cell in cells if separator in cell]
-    known = {*others}
-    whole = sum(cell in known for cell in several) / len(several)
-    single = {*chain.from_iterable(split_cell(one, separator) for one in others)}
+def _match(cells: list[str], others: list[str], separator: str) -> _Match:
+    """Compare cells that have a separator, and their parts, with the cells of the other table."""
+    several, known = [cell for cell in cells if separator in cell], {*others}
     parts = [*chain.from_iterable(split_cell(cell, separator) for cell in several)]
-    known_parts = known if whole else known | single
-    return whole, sum(part in known_parts for part in parts) / max(len(parts), 1)
+    whole = sum(cell in known for cell in several) / len(several)
+    alone = sum(part in known for part in parts) / max(len(parts), 1)
+    if whole:
+        return _Match(whole, alone, alone)
+    theirs = {part for one in others for sign in SEPARATORS for part in split_cell(one, sign)}
+    return _Match(whole, sum(part in theirs for part in parts) / max(len(parts), 1), alone)
 
 
 def split_cell(cell: str, separator: str) -> list[str]:
-    """Return the ids in a cell.
+    """Return the ids in a cell, without brackets around all and quotes around each.
 
     Examples
     --------
-    >>> split_cell("['a', 'b']", ","), split_cell("1  2 3", " ")
-    (['a', 'b'], ['1', '2', '3'])
+    >>> split_cell("['a', 'b']", ","), split_cell("1  2 3", " "), split_cell("f (x);g (x)", ";")
+    (['a', 'b'], ['1', '2', '3'], ['f (x)', 'g (x)'])
     """
-    parts = cell.strip(QUOTES).split(None if separator == " " else separator)
-    return [part.strip(QUOTES) for part in parts if part.strip(QUOTES)]
+    parts = _unwrap(_unwrap(cell, BRACKETS), QUOTES).split(None if separator == " " else separator)
+    ids = (_unwrap(part, QUOTES) for part in parts)
+    return [one for one in ids if one]
+
+
+def _unwrap(text: str, what: tuple[str, int]) -> str:
+    """Return a text without the signs that enclose it, and without blanks at its ends."""
+    text, (pattern, n_groups) = text.strip(), what
+    if text[:1].isalnum():  # as nearly all are
+        return text
+    inside = "".join(rf"\{group}" for group in range(1, n_groups + 1))
+    return re.sub(pattern, inside, text).strip()
 
 
 def _split(rows: Rows, separator: str, *, keep_text: bool) -> Rows:
     """Return rows with a row for each id in a cell."""
     ids, codes = factorize_ids(rows.columns["item"], "item")
-    lists = [split_cell(format_id(one), separator) for one in ids.tolist()]
+    lists = [*(split_cell(format_id(one), separator) for one in ids.tolist()), []]  # for code -1
     sizes = np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
     cells = ListCells(sizes[codes], None)
-    positions = -score_by_rank(cells.lengths)
-    firsts = np.repeat((np.cumsum(sizes) - sizes)[codes], cells.lengths)
     encoded = EncodedIds.factorize(np.array([*chain.from_iterable(lists)], dtype=object))
-    new_codes = encoded.codes[firsts + positions.astype(np.int64)]
+    new_codes = encoded.codes[concat_ranges(compute_offsets(sizes)[codes], cells.lengths)]
     integers = None if keep_text else parse_integers(encoded.ids.tolist())
     item = EncodedIds(encoded.ids, new_codes) if integers is None else integers[new_codes]
-    columns = {name: cells.repeat(column) for name, column in rows.columns.items()}
-    columns |= {"item": item}
+    columns: dict[str, Any] = {name: cells.repeat(column) for name, column in rows.columns.items()}
+    columns["item"] = item
     if "estimated" in columns and rows.order_only:
-        columns["estimated"] = (
-            np.repeat(rows.estimated, cells.lengths) * max(sizes, default=1) - positions
-        )
+        columns["estimated"] *= max(sizes, default=1)
+        columns["estimated"] += score_by_rank(cells.lengths)
     return replace(rows, columns=columns)

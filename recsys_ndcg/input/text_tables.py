@@ -178,7 +178,7 @@ def read_trec(source: Any, table: str) -> Rows:
     """
     source, text_format = split_format(source, TextFormat())
     value = _TREC[table][0][-1 if table == "qrels" else 4]
-    name, is_ranked = "The dict", False
+    name, width = "The dict", 0
     rows: list[Any] | None = None
     if is_file_source(source):
         content = Content.of(source)
@@ -190,8 +190,7 @@ def read_trec(source: Any, table: str) -> Rows:
             source = read_json(name, text)
             source = source.data if isinstance(source, JsonObjects) else source
         else:
-            rows = _parse_trec(name, text, table)
-            is_ranked = table == "run" and _are_ranks(rows)
+            rows, width = _parse_trec(name, text, table)
     if rows is None and isinstance(source, Mapping):
         for user, numbers in source.items():
             if not isinstance(numbers, Mapping):
@@ -204,17 +203,18 @@ def read_trec(source: Any, table: str) -> Rows:
     if not rows:
         msg = f"{name}: there are no entries."
         raise InvalidInputError(msg)
-    user, item, values = zip(*(row[:3] for row in rows), strict=True)
+    user, item, values = zip(*rows, strict=True)
     ids = {"user": to_column(user, "topic"), "item": to_column(item, "document")}
     numbers = to_floats(list(values), table)
     if table == "run":
+        is_ranked = width == 3 and _are_ranks(rows)
         numbers = -numbers if is_ranked else numbers
         return Rows({**ids, "estimated": numbers}, "results", is_ranked, score="score")
     return Rows({**ids, "true": np.where(numbers < 0, np.nan, numbers)}, "labels")
 
 
-def _parse_trec(name: str, text: str, table: str) -> list[Any]:
-    """Return the topic, the document, the number and the count of fields of each line."""
+def _parse_trec(name: str, text: str, table: str) -> tuple[list[Any], int]:
+    """Return the topic, the document and the number of each line, and the width of the lines."""
     rows: list[Any] = []
     form = " ".join(_TREC[table][0])
     fields: Sequence[str] = ()
@@ -233,14 +233,12 @@ def _parse_trec(name: str, text: str, table: str) -> list[Any]:
             rows.append((parts[0], parts[fields.index("document")], float(parts[at])))
         except ValueError:
             _raise_at(name, number, f"{quote(line.strip())} is not '{form}'.")
-    return [(*row, len(fields)) for row in rows]
+    return rows, len(fields)
 
 
 def _are_ranks(rows: Sequence[Any]) -> bool:
-    """Return whether lines of three fields have the numbers 1, 2, 3 and so on in each topic."""
-    if not rows or rows[0][-1] != 3:
-        return False
-    table = pd.DataFrame(rows, columns=["topic", "document", "number", "width"])
+    """Return whether the lines have the numbers 1, 2, 3 and so on in each topic."""
+    table = pd.DataFrame(rows, columns=["topic", "document", "number"])
     table = table.sort_values(["topic", "number"])
     return bool((table["number"] == table.groupby("topic").cumcount() + 1).all())
 

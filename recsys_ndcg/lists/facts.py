@@ -293,10 +293,10 @@ class WeightSummary:
         weights = labels.columns["weight"][labels.columns["true"] >= least]
         values, counts = np.unique(weights, return_counts=True)
         by_weight = dict(zip(values.tolist(), counts.tolist(), strict=True))
-        known, user = lists.background, labels.user
+        known, user = lists.background, labels.user.astype(np.int64)
         if known is None or known.propensity is None:
             return cls(by_weight, len(user))
-        items, item = np.asarray(lists.item_ids), np.asarray(labels.item)
+        items, item = np.asarray(lists.item_ids), np.asarray(labels.item, dtype=np.int64)
         found = known.propensity.find_training_rows(lists.users, user, items, item)
         return cls(by_weight, len(user), int(found.sum()))
 

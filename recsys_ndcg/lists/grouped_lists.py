@@ -32,7 +32,6 @@ from recsys_ndcg.lists.grouping import Pairs, group_by_user
 _NOT_BY_USER = ("offsets", "unlisted_offsets", "item_ids")
 
 _N_USERS_SHOWN, _N_ITEMS_SHOWN = 3, 4  # in a notebook
-_LAST_DIGITS = (1 << 22) - 1  # binary; as many flags fit the cache
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -283,14 +282,12 @@ class GroupedLists(ReadOnlyArrays):
         n_items = len(np.asarray(self.item_ids))
         keys = user * n_items + item
         wanted = self.user_of_row * n_items + np.asarray(self.item_codes)
-        found: Flags = np.zeros(_LAST_DIGITS + 1, dtype=bool)
-        found[keys & _LAST_DIGITS] = True
-        found = found[wanted & _LAST_DIGITS]  # most rows are not: only the others are looked up
         if (keys[1:] < keys[:-1]).any():
             keys = np.sort(keys)
-        wanted = wanted[found]
-        found[found] = keys[np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)] == wanted
-        return found
+        if not len(keys):
+            return np.zeros(len(wanted), dtype=bool)
+        place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        return np.asarray(keys[place] == wanted)
 
     @property
     def n_candidates(self) -> Positions:

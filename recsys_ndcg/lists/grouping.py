@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from recsys_ndcg.arrays import Codes, Floats, Ids, Positions, compute_offsets, divide, sort_by_key
+from recsys_ndcg.arrays import Codes, Floats, Ids, Positions, count_offsets, divide, sort_by_key
 from recsys_ndcg.errors import InvalidInputError, format_count, quote
 from recsys_ndcg.parallel import map_in_threads, split_rows, split_users
 
@@ -68,9 +68,7 @@ def group_by_user(pairs: Pairs, n_users: int) -> tuple[Pairs, Positions]:
             name: column if name in ("user", "item") else column.copy()  # codes are copies already
             for name, column in pairs.columns.items()
         }
-        return replace(pairs, columns=columns), compute_offsets(
-            np.bincount(pairs.user, minlength=n_users)
-        )
+        return replace(pairs, columns=columns), count_offsets(pairs.user, n_users)
     others = pairs.without_user
     columns_by_user, offsets = group_columns(pairs.user, [*others.values()], n_users)
     user = np.repeat(np.arange(n_users, dtype=np.int32), np.diff(offsets))
@@ -157,7 +155,7 @@ def _partition(
         order = np.argsort(number, kind="stable")
         for result, column in zip(results, columns, strict=True):
             np.take(column[rows], order, out=result[rows], mode="clip")
-        starts: Positions = rows.start + compute_offsets(np.bincount(number, minlength=n_ranges))
+        starts: Positions = rows.start + count_offsets(number, n_ranges)
         return starts
 
     return results, np.transpose(map_in_threads(sort_block, blocks))
@@ -210,7 +208,7 @@ def group_distinct(
         for name, values in grouped.columns.items():
             if name not in ("user", "item"):
                 merged.columns[name][places] = _merge_runs(values[repeated], starts, rule)
-    merged_offsets = compute_offsets(np.bincount(merged.user, minlength=len(users)))
+    merged_offsets = count_offsets(merged.user, len(users))
     return merged, merged_offsets, np.diff(offsets) - np.diff(merged_offsets)
 
 

@@ -40,7 +40,7 @@ def digest_labels(lists: GroupedLists) -> NDArray[np.uint32]:
     def digest_block(block: tuple[int, int]) -> NDArray[np.uint32]:
         some = lists.slice_users(*block)
         labels = some.labels
-        columns = {"user": users[slice(*block)][labels.user]}
+        columns: dict[str, NDArray[Any]] = {"user": users[slice(*block)][labels.user]}
         columns["true"] = labels.columns["true"] + 0.0  # -0.0 is 0.0
         if labels.item is not None:
             columns["item"] = items[labels.item]

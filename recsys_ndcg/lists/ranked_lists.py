@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from recsys_ndcg.arrays import Floats, compute_offsets, sort_by_key
+from recsys_ndcg.arrays import Floats, count_offsets, sort_by_key
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.files import FileSource
@@ -90,7 +90,7 @@ def join_tables(  # noqa: PLR0913 - two tables and their options
     label_pairs, _, label_repeats = group_distinct(label_pairs, users, item_ids, rule)
     result_pairs, offsets, result_repeats = group_distinct(result_pairs, users, item_ids, rule)
     joined, unlisted = _join_labels(result_pairs, label_pairs, len(users), len(item_ids))
-    unlisted_offsets = compute_offsets(np.bincount(unlisted.user, minlength=len(users)))
+    unlisted_offsets = count_offsets(unlisted.user, len(users))
     lists = kind(
         users=users,
         offsets=offsets,
@@ -128,7 +128,7 @@ def _join_labels(
     """
     labels = labels.take(np.flatnonzero(~np.isnan(labels.columns["true"])))
     tables = labels, results
-    offsets = [compute_offsets(np.bincount(table.user, minlength=n_users)) for table in tables]
+    offsets = [count_offsets(table.user, n_users) for table in tables]
     names = labels.columns.keys() - {"user", "item"}
     joined = {name: np.full(len(results.user), np.nan) for name in names}
     is_listed = np.zeros(len(labels.user), dtype=bool)
@@ -325,7 +325,7 @@ class RankedLists(GroupedLists):
         path : path, or stream of bytes
             CSV or another delimited text, or JSON lines (``.jsonl``, ``.ndjson``), perhaps
             compressed (``.gz``, ``.zst``, ``.bz2``, ``.xz``, ``.zip``); ``.parquet``,
-            ``.feather``, ``.arrow``, or pickled Surprise predictions.
+            or pickled Surprise predictions.
         columns : mapping, optional
             Our names to the file's names.
         duplicates : {'raise', 'first', 'last', 'max', 'mean'}
@@ -338,7 +338,7 @@ class RankedLists(GroupedLists):
         InvalidInputError
             The file cannot be read (the message names the line), or as for `from_frame`.
         MissingExtraError
-            Parquet, Feather and ``.zst`` need pyarrow.
+            Parquet and ``.zst`` need pyarrow.
         """
         return group_rows(read_rows(path, columns, text), duplicates, cls)
 

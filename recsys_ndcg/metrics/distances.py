@@ -375,7 +375,7 @@ def sum_candidates(known: Background, column: str, convention: Convention) -> Fl
     """
 
     def compute() -> Floats:
-        items, sums = np.flatnonzero(known.is_candidate), np.zeros(len(known.items))
+        items, sums = np.flatnonzero(np.asarray(known.is_candidate)), np.zeros(len(known.items))
         sums[items] = find_distances(known, column, convention).sum_by_item(items)
         return sums
 

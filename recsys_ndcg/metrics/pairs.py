@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recsys_ndcg.arrays import Flags, Floats, Positions, compute_offsets, concat_ranges
+from recsys_ndcg.arrays import Flags, Floats, Positions, concat_ranges, count_offsets
 from recsys_ndcg.lazy import lazy_property
 
 
@@ -39,7 +39,7 @@ class ShownItems:
     @lazy_property
     def offsets(self) -> Positions:
         """The start of each user's rows, and the end of the last."""
-        return compute_offsets(np.bincount(self.user, minlength=self.n_users))
+        return count_offsets(self.user, self.n_users)
 
     @lazy_property
     def n_tied(self) -> Positions:

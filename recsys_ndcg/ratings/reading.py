@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +12,17 @@ import pandas as pd  # noqa: TC002 - loaded with all that reads tables
 
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.files import are_existing_files, are_several_files, find_files, is_file_source
-from recsys_ndcg.input import IDS, NEEDED, Table, open_data, read_rows, split_format, to_column
+from recsys_ndcg.input import (
+    IDS,
+    NEEDED,
+    Table,
+    is_frame,
+    open_data,
+    read_rows,
+    reject_text_lists,
+    split_format,
+    to_column,
+)
 from recsys_ndcg.ratings.interactions import Interactions, concat_interactions
 
 
@@ -50,6 +60,8 @@ def read_interactions(
     """
     if isinstance(data, Interactions):
         return data
+    if isinstance(data, Iterator) and not is_file_source(data):
+        data = list(data)
     try:
         found = _read(data, columns, kind)
     except InvalidInputError as error:
@@ -69,20 +81,20 @@ def _are_ids(data: Any) -> bool:
     >>> _are_ids(["a", "b"]), _are_ids({1, 2}), _are_ids([("ann", "a")])
     (True, True, False)
     """
-    is_file = is_file_source(split_format(data)[0])
-    if isinstance(data, Mapping | str) or hasattr(type(data), "columns") or is_file:
+    source, text_format = split_format(data)
+    is_table = isinstance(data, Mapping) or is_frame(data)
+    if is_table or is_file_source(source) or text_format is not None or are_existing_files(data):
         return False
-    if split_format(data)[0] is not data:  # a path and its format
+    if not isinstance(data, Iterable) or getattr(data, "ndim", 1) != 1:
         return False
-    if not isinstance(data, Iterable) or getattr(data, "ndim", 1) != 1 or are_existing_files(data):
-        return False
-    first = next(iter(data), None) if hasattr(data, "__len__") else None
-    return not isinstance(first, Mapping | list | tuple | set | np.ndarray | os.PathLike)
+    first = next(iter(data), None)
+    rows = Mapping | list | tuple | set | np.ndarray | np.void | os.PathLike
+    return not isinstance(first, rows)
 
 
 def is_table_by_item(data: Any) -> bool:
     """Return whether data are a table in memory that has no users."""
-    if not hasattr(type(data), "columns"):
+    if not is_frame(data):
         return isinstance(data, Mapping) and "item" in data and "user" not in data
     names = getattr(getattr(data, "index", None), "names", [])
     return "user" not in names and not Table(data).has_candidate("user")
@@ -112,7 +124,10 @@ def _read(data: Any, columns: Mapping[str, str] | None, kind: str) -> Interactio
         return concat_interactions([_read(one, columns, kind) for one in find_files(data)])
     else:
         opened = open_data(data, columns, kind=kind)
+        if isinstance(opened, list) and opened and _are_ids(opened):  # JSON of a catalogue
+            return _read(opened, columns, kind)
     rows = read_rows(opened, table=kind)
+    reject_text_lists(rows)
     ids = {one: rows.columns[one] for one in IDS if one in rows.columns}
     missing = np.zeros(len(ids[key]), dtype=np.int64)  # only the others count
     numbers = [rows.columns.get(one) for one in ("rating", "timestamp")]

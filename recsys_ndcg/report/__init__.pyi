@@ -13,12 +13,9 @@ from recsys_ndcg.report.page import build_user_section as build_user_section
 from recsys_ndcg.report.page import write_call_arguments as write_call_arguments
 from recsys_ndcg.report.page import write_inputs as write_inputs
 from recsys_ndcg.report.report import Report as Report
-from recsys_ndcg.report.saving import audit_from_parquet as audit_from_parquet
 from recsys_ndcg.report.saving import build_tracker_keys as build_tracker_keys
 from recsys_ndcg.report.saving import flatten_metrics as flatten_metrics
-from recsys_ndcg.report.saving import list_exposures as list_exposures
 from recsys_ndcg.report.saving import pack_exposures as pack_exposures
-from recsys_ndcg.report.saving import report_to_parquet as report_to_parquet
 from recsys_ndcg.report.saving import unpack_exposures as unpack_exposures
 from recsys_ndcg.report.segments import UnknownKeyError as UnknownKeyError
 from recsys_ndcg.report.user_groups import assign_segments as assign_segments

@@ -14,9 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from recsys_ndcg.arrays import compute_offsets
 from recsys_ndcg.files import Archive, to_json_value
-from recsys_ndcg.input import unify_numbers
 from recsys_ndcg.metrics import list_metric_names
 from recsys_ndcg.parallel import limit_threads
 from recsys_ndcg.ranking import Exposures
@@ -114,13 +112,11 @@ def to_dict(report: Report) -> dict[str, Any]:
     return {**_summarise(report), **to_json_value(tables)}
 
 
-def _summarise(
-    report: Report, tables: Sequence[str] = ("summary", "audit", "baselines")
-) -> dict[str, Any]:
+def _summarise(report: Report) -> dict[str, Any]:
     """Return the signatures, the counts, and tables with an entry per metric."""
     texts = {name: signature.text for name, signature in report.signatures.items()}
     summary: dict[str, Any] = {"signatures": texts, "counts": report.counts}
-    for name in tables:
+    for name in ("summary", "audit", "baselines"):
         table = report.baselines.T if name == "baselines" else getattr(report, name)
         summary[name] = to_json_value(table.astype(object).to_dict("index"))
     if report.label_weights is not None:
@@ -128,45 +124,22 @@ def _summarise(
     return summary
 
 
-def _build_archive(report: Report, summary: dict[str, Any]) -> Archive:
-    """Return the archive of a report; `_build_audit` restores its audit."""
-    audit = report.audit_data
-    head = {
-        "written_by": __version__,
-        "signatures": summary["signatures"],
-        "metrics": {str(metric): metric.to_dict() for metric in audit.measurements},
-        **summary,
-    }
-    totals = audit.totals_with_orders
-    if totals.is_over_lists.any():
-        head["over_lists"] = {
-            role: to_json_value(dict(zip(totals.names, values.tolist(), strict=True)))
-            for role, values in totals.values_over_lists.items()
-        }
-    return Archive(head, audit.scores_to_save.columns())
-
-
-def list_exposures(
+def pack_exposures(
     scores: Scores, start: str = _EXPOSURES
-) -> tuple[dict[str, Any], dict[str, Exposures]]:
-    """Return the head, and who was shown what by the beginning of the names of its columns."""
-    distinct = list({id(one): one for one in scores.exposures if one is not None}.values())
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return a head, and columns of who was shown what, that `unpack_exposures` reads.
+
+    The names of the columns begin with `start`.
+    """
+    distinct = {id(one): one for one in scores.exposures if one is not None}
     if not distinct:
         return {}, {}
-    names = {id(one): f"{start}{place}." for place, one in enumerate(distinct)}
-    head = {"exposures": [names.get(id(one)) for one in scores.exposures]}
-    return head, {names[id(one)]: one for one in distinct}
-
-
-def pack_exposures(exposures: Mapping[str, Exposures]) -> dict[str, NDArray[Any]]:
-    """Return the columns of `list_exposures` for an archive, which `unpack_exposures` reads."""
-    return {
-        f"{start}{name}": column
-        for start, one in exposures.items()
-        for name, column in {
-            "offsets": one.offsets, **one.rows, **one.users, **one.items
-        }.items()
-    }  # fmt: skip
+    names = {key: f"{start}{place}." for place, key in enumerate(distinct)}
+    columns: dict[str, NDArray[Any]] = {}
+    for key, one in distinct.items():
+        parts = {"offsets": one.offsets, **one.rows, **one.users, **one.items}
+        columns |= {f"{names[key]}{name}": column for name, column in parts.items()}
+    return {"exposures": [names.get(id(one)) for one in scores.exposures]}, columns
 
 
 def unpack_exposures(
@@ -182,14 +155,6 @@ def unpack_exposures(
             for name, column in columns.items()
             if name.startswith(start)
         }
-        for name, values in head.get("items", {}).get(start, {}).items():
-            parts[name] = np.array(values, dtype=None if name != "item_ids" else object)
-        if "offsets" not in parts:  # a list per user, in Parquet
-            parts["offsets"] = compute_offsets(np.array([len(one) for one in parts["item"]]))
-            for name in [*parts]:
-                if name in ("item", "share") or name.startswith("by_row."):
-                    parts[name] = np.concatenate([*parts[name], np.zeros(0, parts[name][0].dtype)])
-            parts["item_ids"] = unify_numbers(parts["item_ids"])
         found[start] = Exposures.from_columns(parts)
     return tuple(found[start] for start in head.get("exposures", ()))
 
@@ -202,11 +167,22 @@ def save(report: Report, path: str | Path) -> None:
     InvalidInputError
         A user id is neither text nor a number, or the file cannot be written.
     """
-    archive = _build_archive(report, _summarise(report))
-    head, exposures = list_exposures(report.audit_data.scores_to_save)
-    columns = {**archive.columns, **pack_exposures(exposures)}
-    archive = Archive({**archive.head, **head}, columns)
-    with limit_threads(report.audit_data.n_jobs):
+    audit, summary = report.audit_data, _summarise(report)
+    scores, totals = audit.scores_to_save, audit.totals_with_orders
+    head = {
+        "written_by": __version__,
+        "signatures": summary["signatures"],
+        "metrics": {str(metric): metric.to_dict() for metric in audit.measurements},
+        **summary,
+    }
+    if totals.is_over_lists.any():
+        head["over_lists"] = {
+            role: to_json_value(dict(zip(totals.names, values.tolist(), strict=True)))
+            for role, values in totals.values_over_lists.items()
+        }
+    more, columns = pack_exposures(scores)
+    archive = Archive({**head, **more}, {**scores.columns(), **columns})
+    with limit_threads(audit.n_jobs):
         archive.write(path, _FORMAT)
 
 
@@ -228,46 +204,6 @@ def load(path: str | Path) -> dict[str, Any]:
             "known_baselines": None if baselines.empty else baselines,
             "known_weights": head.get("label_weights"),
         }
-
-
-def report_to_parquet(report: Report) -> bytes:
-    """Return a report as a Parquet file with a column of scores per metric.
-
-    Raises
-    ------
-    InvalidInputError
-        The user ids have several types, or a type that Parquet does not have.
-    MissingExtraError
-        pyarrow is not installed.
-    """
-    scores = report.scores
-    score_columns = dict(zip(scores.names, scores.per_user.T, strict=True))
-    archive = _build_archive(report, _summarise(report, ["audit"]))
-    head, exposures = list_exposures(report.audit_data.scores_to_save)
-    lists: dict[str, Any] = {}
-    for start, one in exposures.items():
-        lists |= {f"{start}{name}": (one.offsets, column) for name, column in one.rows.items()}
-        archive.columns.update({f"{start}{name}": each for name, each in one.users.items()})
-    if exposures:
-        head["items"] = {
-            start: {name: column.tolist() for name, column in one.items.items()}
-            for start, one in exposures.items()
-        }
-    archive.head.update(head)
-    return archive.to_parquet(_FORMAT, scores.names, score_columns, lists)
-
-
-def audit_from_parquet(content: bytes) -> Audit:
-    """Read the audit of a Parquet file that `report_to_parquet` wrote.
-
-    Raises
-    ------
-    InvalidInputError
-        The file has another format.
-    MissingExtraError
-        pyarrow is not installed.
-    """
-    return _build_audit(*Archive.from_parquet(content, _FORMAT))
 
 
 def _build_audit(head: dict[str, Any], columns: dict[str, NDArray[Any]]) -> Audit:

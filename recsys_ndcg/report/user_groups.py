@@ -22,11 +22,12 @@ from recsys_ndcg.input import (
     Table,
     check_id_types,
     choose_candidates,
+    convert_records,
     encode_ids,
     format_id,
     is_row_number_index,
     make_index,
-    read_file,
+    open_indexed_file,
     split_format,
     to_column,
 )
@@ -91,7 +92,7 @@ def assign_segments(
     ['2', '3']
     """
     Table.check_columns(columns)
-    users = scores.users
+    users, groups = scores.users, convert_records(groups, "user")
     if isinstance(groups, str) and groups in BUILT_IN_GROUPS:
         user_groups = _assign_built_in(groups, scores, train, columns)
     elif isinstance(groups, str):
@@ -260,7 +261,8 @@ def _count_training_rows(
             f"{_TRAIN_FORMS}, one per rating."
         )
         raise InvalidInputError(msg)
-    train, found = list(train) if isinstance(train, Iterator) else train, None
+    is_file = is_file_source(split_format(train)[0])
+    train, found = list(train) if isinstance(train, Iterator) and not is_file else train, None
     if columns and "user" in columns:
         with suppress(InvalidInputError):  # the name may belong to another table
             found = read_interactions(train, "train", {"user": columns["user"]}, "users").user
@@ -283,9 +285,6 @@ FORMS = (
     "groups, the path of such a file, or a function of per_user"
 )
 _SIDES = ("the users evaluated", "the users of the groups")  # in messages
-#: `columns=` for `read_file`: None for every name, so that no column counts as the user, the item,
-#: the estimate or the like, and all stay text.
-_AS_TEXT: dict[str, Any] = dict.fromkeys(Table.COLUMN_NAMES)
 
 
 @dataclass(frozen=True)
@@ -550,8 +549,11 @@ def _open_table(
     source, text = split_format(data)
     if not is_file_source(source):
         return data, mapping, False
-    table = read_file(source, _AS_TEXT, text)
-    return table, mapping, isinstance(table, pd.DataFrame)
+    table, is_text = open_indexed_file(source, text, "user")
+    if is_text:
+        texts = table.map(format_id)
+        table = texts.where(table.notna(), "")
+    return table, mapping, is_text
 
 
 def _read_ids(table: Table, *, is_text: bool) -> Ids:

@@ -14,7 +14,7 @@ import numpy as np
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.errors import InvalidInputError, label_messages, quote, warn
 from recsys_ndcg.files import are_several_files, is_files
-from recsys_ndcg.input import Rows, Table, encode_ids, find_ranks, match_lists, split_format
+from recsys_ndcg.input import Rows, Table, encode_ids, find_rank_columns, match_lists, split_format
 from recsys_ndcg.lists import Facts, GroupedLists, RankedLists, join_tables
 from recsys_ndcg.report import Report
 from recsys_ndcg.scoring import Audit, Plan, Scores, Totals
@@ -164,7 +164,7 @@ def map_columns(
         if warns:
             heading.warn_of_names(names)
         return names
-    if not names and find_ranks([*kinds]):
+    if not names and find_rank_columns([*kinds]):
         msg = (
             f"The {table} have a column for each rank, which is read only from data in memory. Put "
             "the items of each user into one column of lists."

@@ -13,10 +13,11 @@ from recsys_ndcg.errors import InvalidInputError, is_encodable, quote
 from recsys_ndcg.files import COMPRESSIONS, Content, find_files, is_files, open_file
 from recsys_ndcg.input import (
     ARROW_LISTS,
+    BRACKETS,
     QUOTES,
     FileKind,
     TextFormat,
-    complete_format,
+    detect_format,
     find_known_file,
     split_format,
 )
@@ -262,7 +263,7 @@ def _open_text(
             "files. Evaluate the file alone without memory_limit."
         )
         raise InvalidInputError(msg)
-    how = complete_format(text, how, columns)
+    how = detect_format(text, how, columns)
     how = replace(how, separator=how.find_separator(text))
     titles = _read_titles(paths, columns, how)
     kinds = dict.fromkeys(titles, "text")
@@ -288,12 +289,18 @@ def _split_sql(field: str, separator: str | None) -> str:
     """Return the SQL of the list in a cell; of text without a separator it is a list already."""
     if separator is None:
         return field
-    quotes = quote_text(QUOTES)
-    cell = f"trim({field}, {quotes})"
+
+    def unwrap(text: str, what: tuple[str, int]) -> str:
+        inside = "".join(rf"\{group}" for group in range(1, what[1] + 1))
+        text = f"regexp_replace(trim({text}, {blanks}), {quote_text(what[0])}, '{inside}')"
+        return f"trim({text}, {blanks})"
+
+    blanks = quote_text(" \t\r\n")
+    cell = unwrap(unwrap(field, BRACKETS), QUOTES)
     parts = f"string_split({cell}, {quote_text(separator)})"
     if separator == " ":
         parts = f"string_split_regex({cell}, '\\s+')"
-    trimmed = f"list_transform({parts}, lambda part: trim(part, {quotes}))"
+    trimmed = f"list_transform({parts}, lambda part: {unwrap('part', QUOTES)})"
     return f"list_filter({trimmed}, lambda part: part <> '')"
 
 
@@ -360,7 +367,7 @@ def read_names(data: Any) -> tuple[list[str], TextFormat | None]:
 
         return [*parquet.read_schema(path).names], None
     head = TextFormat().decode(_read_head(path))
-    text = complete_format(head, TextFormat())
+    text = detect_format(head, TextFormat())
     text = replace(text, separator=text.find_separator(head))
     names = [one.strip() for one in text.split_first_line(head)]
     return names if text.heading else [str(one + 1) for one in range(len(names))], text

@@ -20,7 +20,7 @@ import numpy as np
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.background import Background
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, check_integer, quote
-from recsys_ndcg.input import QUOTES, Rows
+from recsys_ndcg.input import BRACKETS, QUOTES, Rows
 from recsys_ndcg.lists import Facts
 from recsys_ndcg.parallel import limit_threads
 from recsys_ndcg.report import Report
@@ -103,10 +103,9 @@ def _explode(
     """Return a row for each item of the lists in the cells, with its place in the list."""
     cells = {ours: quote_name(names[ours]) for ours in lists}
     if separator is not None:
-        quotes, mark = (one.translate(_ESCAPES) for one in (QUOTES, separator))
-        mark = r"\\s+" if separator == " " else rf"\\Q{mark}\\E"
-        parts = f"split(btrim({cells['item']}, '{quotes}'), '{mark}')"
-        trimmed = f"transform({parts}, part -> btrim(part, '{quotes}'))"
+        mark = r"\\s+" if separator == " " else rf"\\Q{separator.translate(_ESCAPES)}\\E"
+        cell = _unwrap(_unwrap(cells["item"], BRACKETS), QUOTES)
+        trimmed = f"transform(split({cell}, '{mark}'), part -> {_unwrap('part', QUOTES)})"
         cells["item"] = f"filter({trimmed}, part -> part <> '')"
     single = [quote_name(theirs) for ours, theirs in names.items() if ours not in lists]
     arrays = [f"coalesce({one}, array()) as {ours}_list" for ours, one in cells.items()]
@@ -123,6 +122,14 @@ def _explode(
     )
     values = [f"recsys_ndcg_cell.{ours}_list as {quote_name(names[ours])}" for ours in lists]
     return rows.selectExpr(*single, UNMATCHED, f"{POSITION} + 1 as {POSITION}", *values)
+
+
+def _unwrap(text: str, what: tuple[str, int]) -> str:
+    """Return the SQL of a text without the signs that enclose it, and without blanks."""
+    blanks = r"' \t\r\n'"
+    inside = "".join(f"${group}" for group in range(1, what[1] + 1))
+    pattern = what[0].translate(_ESCAPES)
+    return f"btrim(regexp_replace(btrim({text}, {blanks}), '{pattern}', '{inside}'), {blanks})"
 
 
 def _check_numeric(frame: Any, name: str, kind: str, ids: Sequence[str]) -> None:

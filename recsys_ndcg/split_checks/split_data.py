@@ -29,6 +29,7 @@ def read_batches(
         names, text = read_names(data)
         table = Table(dict.fromkeys(names, ()), columns, "interactions", is_text=text is not None)
         found = table.use_columns(*table.choose_columns())
+        table.warn_of_recognised_names()
         ours_of = {"rating": "true"}
         mapped = {ours_of.get(ours, ours): theirs for ours, theirs in found.items()}
         differing = {a: b for a, b in found.items() if a != b}

@@ -290,14 +290,14 @@ def test_all_runs_of_a_model_count_in_its_signature() -> None:
     assert_rejected("train is ", compare, [run(0, 2), run(0, 3)])
 
 
-@pytest.mark.parametrize("suffix", [".parquet", ".feather", ".jsonl", ".csv"])
+@pytest.mark.parametrize("suffix", [".parquet", ".jsonl", ".csv"])
 def test_items_are_read_from_any_file(suffix: str, tmp_path: Path) -> None:
     """Features and the catalogue."""
     path = tmp_path / f"films{suffix}"
     table = FORMS["column item"]
-    if suffix in (".parquet", ".feather"):
+    if suffix == ".parquet":
         pytest.importorskip("pyarrow")
-        (table.to_parquet if suffix == ".parquet" else table.to_feather)(path)
+        table.to_parquet(path)
     elif suffix == ".jsonl":
         table.to_json(path, orient="records", lines=True)
     else:

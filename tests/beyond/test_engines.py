@@ -13,7 +13,6 @@ import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.metrics import METRICS, parse_metrics
-from recsys_ndcg.report.saving import audit_from_parquet, report_to_parquet
 from recsys_ndcg.scale import spark
 from tests.profiles import slow
 from tests.scale import sessions
@@ -252,15 +251,11 @@ def check_same(report: rn.Report, whole: rn.Report) -> None:
     pd.testing.assert_frame_equal(report.audit[columns], whole.audit[columns], **CLOSE)
 
 
-@pytest.mark.parametrize("form", ["json", "parquet"])
-def test_a_saved_report_is_the_same(form: str, tmp_path: Path) -> None:
+def test_a_saved_report_is_the_same(tmp_path: Path) -> None:
     """And so is a part of its users."""
     whole = evaluate_case("as usual", is_wider=True)
-    if form == "json":
-        whole.save(tmp_path / "report.json")
-        found = rn.Report.load(tmp_path / "report.json")
-    else:
-        found = rn.Report(audit_from_parquet(report_to_parquet(whole)))
+    whole.save(tmp_path / "report.json")
+    found = rn.Report.load(tmp_path / "report.json")
     assert found.signatures == whole.signatures
     check_same(found, whole)
     some = [*USERS[4:24:2], "zoe"]

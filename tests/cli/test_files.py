@@ -201,12 +201,12 @@ def test_the_input_is_given_in_one_way(words: list[str], message: str) -> None:
 
 
 @pytest.mark.usefixtures("path")
-def test_json_lines_and_feather_files_are_read() -> None:
+def test_json_lines_and_parquet_files_are_read() -> None:
     """By their names; options of text do not apply."""
     table = pd.read_csv("p.csv")
     table.to_json("p.jsonl", orient="records", lines=True)
-    table.to_feather("p.feather")
+    table.to_parquet("p.parquet")
     expected = run("evaluate", "p.csv").stdout
-    for name in ("p.jsonl", "p.feather"):
+    for name in ("p.jsonl", "p.parquet"):
         assert run("evaluate", name).stdout == expected
         assert "are for CSV and similar text" in error_of("evaluate", name, "--sep", ";")

@@ -11,6 +11,8 @@ import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
+from recsys_ndcg.experiments.ratings import digest_split
+from recsys_ndcg.ratings import Interactions
 from tests.profiles import slow
 
 #: Training in this process, and in workers.
@@ -21,6 +23,11 @@ JOBS = [1, *slow(2)]
 def ratings() -> pd.DataFrame:
     """Return ratings of sixty users."""
     return sample_ratings(n_users=60, n_items=80)
+
+
+def digest(trainset: Any, testset: list[Any]) -> str:
+    """Return the digest of a split."""
+    return digest_split(Interactions.from_trainset(trainset), trainset.rating_scale, testset)
 
 
 def models() -> dict[str, Any]:

@@ -373,7 +373,7 @@ NO_NAMES: list[Any] = ["a\nb", "", " ", 5]
         ({"n_jobs": 0}, "n_jobs"), ({"baseline": "KNN"}, "baseline='KNN'"),
         ({"baseline": ["SVD"]}, r"baseline=\['SVD'\] is none"),
         ({"data": pd.DataFrame({"user": [], "item": [], "rating": []})}, "there are no rows"),
-        ({"data": pd.DataFrame({"user": [1]})}, "no column 'item'; the columns are user"),
+        ({"data": pd.DataFrame({"user": [1]})}, "no columns 'item' and 'rating'; it has user"),
         ({"data": "nowhere.csv"}, "nowhere.csv: cannot be read"),
         ({"data": 3}, "Cannot read data of type int"), ({"rating_scale": (5, 1)}, "rating scale"),
         ({"folder": 3}, "path"), ({"columns": 3}, "columns must map our names"),

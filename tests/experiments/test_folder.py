@@ -25,14 +25,14 @@ from surprise import BaselineOnly
 from surprise.model_selection import KFold
 
 import recsys_ndcg as rn
-from recsys_ndcg.experiments.ratings import build_dataset, describe_ratings, digest_split
+from recsys_ndcg.experiments.ratings import build_dataset, describe_ratings
 from recsys_ndcg.files import Archive
 from recsys_ndcg.surprise import SVD, MostPopular
 from recsys_ndcg.surprise.model_selection import make_measure
 from tests.commands import error_of
 from tests.errors import assert_rejected
 from tests.experiments.failing import Failing
-from tests.experiments.made import JOBS, item_means, models, ratings, run, with_top
+from tests.experiments.made import JOBS, digest, item_means, models, ratings, run, with_top
 from tests.registered import restore_metrics
 from tests.surprise.samples import dataset
 
@@ -59,7 +59,7 @@ def done(folder: Path, _finished: Path) -> Path:
 
 
 def test_a_folder_describes_its_run(done: Path) -> None:
-    """The request, the data, the versions; each fold's costs and scores, in Parquet per user."""
+    """The request, the data, the versions; each fold's costs and scores, and a report per user."""
     described = json.loads((done / "run.json").read_text())
     assert described["data"]["ratings"] == len(ratings())
     assert described["data"]["users"] == ratings()["user"].nunique()
@@ -72,9 +72,9 @@ def test_a_folder_describes_its_run(done: Path) -> None:
     cell = json.loads((done / "cells" / "SVD" / "seed0-fold2.json").read_text())
     assert cell["values"].keys() == described["measures"].keys()
     assert cell["fit_seconds"] > 0
-    table = pd.read_parquet(done / "cells" / "SVD" / "seed0-fold2.rated.parquet")
-    assert set(table["user"]) == set(ratings()["user"])
-    assert table["ndcg@5"].mean() == pytest.approx(cell["values"]["ndcg@5"], abs=1e-12)
+    report = rn.Report.load(done / "cells" / "SVD" / "seed0-fold2.rated.json")
+    assert set(report.users) == set(ratings()["user"])
+    assert report.mean["ndcg@5"] == pytest.approx(cell["values"]["ndcg@5"], abs=1e-12)
 
 
 @pytest.mark.parametrize("n_jobs", JOBS)
@@ -210,7 +210,7 @@ def _contents(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize(
-    "lost", ["seed0-fold1.json", "seed0-fold1.rated.parquet", "seed0-fold2.catalogue.parquet"]
+    "lost", ["seed0-fold1.json", "seed0-fold1.rated.json", "seed0-fold2.catalogue.json"]
 )
 def test_a_run_resumes_after_every_write(done: Path, lost: str) -> None:
     """Killed between two writes, or in the middle of one."""
@@ -227,14 +227,14 @@ def _damaged(content: bytes, how: str) -> bytes:
 
 
 @pytest.mark.parametrize("how", ["cut", "bit", "empty"])
-@pytest.mark.parametrize("name", ["seed0-fold1.json", "seed0-fold1.rated.parquet", "model.json"])
+@pytest.mark.parametrize("name", ["seed0-fold1.json", "seed0-fold1.rated.json", "model.json"])
 def test_a_damaged_file_is_an_error(done: Path, name: str, how: str) -> None:
     """With its name; if the fold's files are deleted, the fold is repeated."""
     path = done / "cells" / "SVD" / name
     path.write_bytes(_damaged(path.read_bytes(), how))
     with pytest.raises(rn.RecsysNdcgError, match=None if how == "bit" else name) as caught:
         run(folder=done, protocol="both")
-    if name.endswith("parquet"):
+    if name.endswith("rated.json"):
         assert "it trains that fold again" in str(caught.value)
         for one in done.glob("cells/SVD/seed0-fold1.*"):
             one.unlink()
@@ -363,7 +363,7 @@ def test_every_change_of_the_ratings_changes_the_digests(change: Any) -> None:
         testset = [changed[:3], *splits[0][1]]
         testsets = [row[:3], *testset[1:]], testset, testset[1:-1]
         splits += [(splits[0][0], rows) for rows in testsets]
-        assert len({digest_split(*split) for split in splits}) == 5
+        assert len({digest(*split) for split in splits}) == 5
 
 
 def _svd(n_factors: int) -> dict[str, Any]:
@@ -390,8 +390,8 @@ def test_a_missing_or_copied_file_of_a_fold_is_an_error(done: Path) -> None:
     for name in ("seed0-fold1.json", "model.json"):
         (cells / name).unlink()
         run(folder=done, protocol="both")
-    (cells / "seed0-fold1.rated.parquet").unlink()
-    assert_rejected(r"seed0-fold1.rated.parquet", run, folder=done, protocol="both")
+    (cells / "seed0-fold1.rated.json").unlink()
+    assert_rejected(r"seed0-fold1.rated.json", run, folder=done, protocol="both")
     shutil.copy(cells / "seed0-fold2.json", cells / "seed0-fold1.json")
     assert_rejected(
         "another model, seed or fold than SVD, seed 0, fold 1", run, folder=done, protocol="both"
@@ -552,8 +552,8 @@ def test_a_damaged_check_of_a_split_is_an_error(done: Path, how: str) -> None:
 def test_a_run_does_not_write_the_same_checks_again(done: Path) -> None:
     """Nor take what another version of the package wrote for damage."""
     first, second = (done / "splits" / f"seed0-fold{fold}.json" for fold in (1, 2))
-    with Archive.open(second, "split 3") as (values, _):
-        Archive({"report": values["report"] | {"verdict": "?"}}, {}).write(second, "split 3")
+    with Archive.open(second, "split 4") as (values, _):
+        Archive({"report": values["report"] | {"verdict": "?"}}, {}).write(second, "split 4")
     untouched = first.stat().st_mtime_ns
     run(folder=done, protocol="both")
     assert first.stat().st_mtime_ns == untouched

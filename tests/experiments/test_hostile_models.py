@@ -204,8 +204,8 @@ def test_a_function_keeps_a_seed_of_its_own() -> None:
     assert seen == [42, 42, 5, 5, 6, 6]
 
 
-@pytest.mark.parametrize("ids", [[7, *"abcdef"], [(one,) for one in "abcdef"], [10**30, 1]])
-def test_users_that_parquet_cannot_hold_are_an_error(ids: list[Any], tmp_path: Path) -> None:
+@pytest.mark.parametrize("ids", [[(one,) for one in "abcdef"], [b"a", b"b"]])
+def test_users_that_json_cannot_hold_are_an_error(ids: list[Any], tmp_path: Path) -> None:
     """Before anything is trained; without a folder there is no error."""
     table = pd.DataFrame(
         [(user, f"i{item}", 1 + (item + place) % 4) for place, user in enumerate(ids)
@@ -213,7 +213,7 @@ def test_users_that_parquet_cannot_hold_are_an_error(ids: list[Any], tmp_path: P
         columns=["user", "item", "rating"],
     ).astype({"user": object})  # fmt: skip
     never = with_top(pytest.fail)
-    with pytest.raises(rn.InvalidInputError, match="Parquet has no column type for these user ids"):
+    with pytest.raises(rn.InvalidInputError, match=r"The user id .* cannot be saved"):
         run(never, data=table, folder=tmp_path)
 
 

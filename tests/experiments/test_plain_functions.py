@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from recsys_ndcg.experiments.ratings import build_dataset, digest_split
+from recsys_ndcg.experiments.ratings import build_dataset
 from recsys_ndcg.folds import LeaveLastOut, LeaveNOut, TimeSplit, UserKFold
 from tests.commands import run_python
-from tests.experiments.made import item_means, ratings, run
+from tests.experiments.made import digest, item_means, ratings, run
 
 SCRIPT = """
 import json, sys
@@ -78,7 +78,7 @@ def test_folds_equal_those_of_surprise(splitter: Any) -> None:
     pytest.importorskip("surprise")
     ours, theirs = (
         [
-            (digest_split(train, test), test, [*train.all_ratings()], train.ur)
+            (digest(train, test), test, [*train.all_ratings()], train.ur)
             for train, test in splitter.split(build_dataset(ratings(), plain=plain))
         ]
         for plain in (True, False)

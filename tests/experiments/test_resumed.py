@@ -75,14 +75,14 @@ def test_equal_names_of_two_runs_get_a_prefix(tmp_path: Path) -> None:
     assert {*found} == {f"{one}: SVD", f"{two}: SVD", "top", "mine"}
 
 
-@pytest.mark.parametrize("name", ["../top/seed0-fold1.rated.parquet", "/etc/passwd", ""])
+@pytest.mark.parametrize("name", ["../top/seed0-fold1.rated.json", "/etc/passwd", ""])
 def test_a_path_in_a_saved_fold_is_an_error(name: str, tmp_path: Path) -> None:
     """Scores are read only from the fold's own file."""
     run(folder=tmp_path)
     cell = tmp_path / "cells" / "SVD" / "seed0-fold1.json"
     (ranked,) = json.loads(cell.read_text())["ranked"]
-    with Archive.open(cell, "cell 3") as (stored, _):
-        Archive({**stored, "ranked": [ranked | {"file": name}]}, {}).write(cell, "cell 3")
+    with Archive.open(cell, "cell 4") as (stored, _):
+        Archive({**stored, "ranked": [ranked | {"file": name}]}, {}).write(cell, "cell 4")
     with pytest.raises(rn.InvalidInputError, match="seed0-fold1"):
         rn.load_runs(tmp_path).table  # noqa: B018
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import sys
 import tracemalloc
 import zlib
 from hashlib import sha256
@@ -302,22 +301,6 @@ def test_ids_of_every_kind_come_back(ids: Any, tmp_path: Path) -> None:
     assert again.same_ratings(report)
     again.save(paths[1])
     assert paths[1].read_bytes() == paths[0].read_bytes()
-
-
-@pytest.mark.parametrize("ids", [["a", 1], [2**70], ["\ud800"], [{"a": 1}]])
-def test_parquet_refuses_ids_that_are_neither_texts_nor_numbers(ids: list[Any]) -> None:
-    """Mixed, too large, no text; others keep their type."""
-    rejected = "^Parquet has no column type for these user ids"
-    assert_rejected(rejected, archive.to_arrow_column, np.array(ids, dtype=object))
-    assert str(archive.to_arrow_column(np.array([3], dtype=np.int16)).type) == "int16"
-
-
-def test_parquet_without_pyarrow_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In the command that installs it."""
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    installs = r"needs pyarrow, .* pip install .*(\[scale\]|duckdb)"  # from the checkout, or not
-    with pytest.raises(rn.MissingExtraError, match=installs):
-        Archive({}, {}).to_parquet("report 5", [], {})
 
 
 def test_a_file_without_columns_comes_back(tmp_path: Path) -> None:

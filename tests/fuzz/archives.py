@@ -1,4 +1,4 @@
-"""Packed CSV, lines of JSON and Feather files, damaged."""
+"""Packed CSV and lines of JSON, damaged."""
 
 from __future__ import annotations
 
@@ -47,24 +47,8 @@ def _zipped(chance: random.Random) -> bytes:
     return stream.getvalue()
 
 
-def _feather(chance: random.Random) -> bytes:
-    import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
-    from pyarrow import ipc  # noqa: PLC0415
-
-    columns = zip(*ROWS, strict=True)
-    table = pa.table({name: list(one) for name, one in zip(NAMES, columns, strict=True)})
-    if chance.random() < 0.3:
-        table = table.set_column(1, "item", table["item"].dictionary_encode())
-    stream = io.BytesIO()
-    make = chance.choice((ipc.new_file, ipc.new_stream))
-    options = ipc.IpcWriteOptions(compression=chance.choice((None, "lz4", "zstd")))
-    with make(stream, table.schema, options=options) as writer:
-        writer.write_table(table, max_chunksize=chance.choice((7, 100)))
-    return stream.getvalue()
-
-
 def _zstd(_: random.Random) -> bytes:
-    import pyarrow as pa  # noqa: PLC0415 - an extra
+    import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
 
     packed: bytes = pa.compress(CSV, codec="zstd", asbytes=True)
     return packed
@@ -73,7 +57,7 @@ def _zstd(_: random.Random) -> bytes:
 KINDS: dict[str, Callable[[random.Random], bytes]] = {
     "p.csv.gz": lambda _: gzip.compress(CSV, mtime=0), "p.csv.bz2": lambda _: bz2.compress(CSV),
     "p.csv.xz": lambda _: lzma.compress(CSV), "p.csv.zst": _zstd, "p.zip": _zipped,
-    "p.jsonl": _lines, "p.feather": _feather,
+    "p.jsonl": _lines,
 }  # fmt: skip
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from recsys_ndcg.errors import RecsysNdcgError
 from recsys_ndcg.files.contents import Content
-from recsys_ndcg.input.dispatch import choose_file_columns, complete_format, read_file
+from recsys_ndcg.input.dispatch import choose_file_columns, detect_format, read_file
 from recsys_ndcg.input.ids import EncodedIds
 from recsys_ndcg.input.plain_text import parse_plain
 from recsys_ndcg.input.text_format import TextFormat, UnreadColumn
@@ -41,7 +41,7 @@ def ids_of_rows(ids: EncodedIds) -> list[str]:
 def read_fast(content: Content, how: TextFormat, columns: dict[str, str] | None = None) -> Any:
     """Return the columns that the fast reader finds, None if it leaves the file alone."""
     text = how.decode(content)
-    how = complete_format(text, how, columns)
+    how = detect_format(text, how, columns)
     return parse_plain(content, text, how, lambda names: choose_file_columns(names, how, columns))
 
 
@@ -49,7 +49,7 @@ def compare_readings(content: Content, how: TextFormat, columns: dict[str, str] 
     """Compare the fast reader with the careful one; return whether the fast one read the file."""
     try:
         text = how.decode(content)
-        how = complete_format(text, how, columns)
+        how = detect_format(text, how, columns)
         choose = partial(choose_file_columns, text_format=how, columns=columns)
         slow: Any = parse_carefully(content.name, text, how, choose)
     except RecsysNdcgError as error:

@@ -90,7 +90,7 @@ def test_a_format_that_is_guessed_is_said(
 @pytest.mark.parametrize("end_of_line", [",\n", "\t\r", "|\r\n", ","])
 def test_a_file_of_very_many_columns_is_rejected_at_once(tmp_path: Path, end_of_line: str) -> None:
     """Reading each column would take minutes."""
-    with rejects("p.csv: more than 1000 columns in line 1. Keep"):
+    with rejects("p.csv: more than 10000 columns in line 1. Keep"):
         rn.evaluate(write(tmp_path, end_of_line[0] * 99_999 + end_of_line + GOOD))
 
 
@@ -113,7 +113,7 @@ def test_a_carriage_return_ends_a_line(tmp_path: Path) -> None:
 PATHS: list[tuple[str | Path, str]] = [
     *((f"no.{end}", f"no.{end}.*: cannot be read.*No such") for end in ("csv", "parquet", "pkl")),
     ("a\ud800b.csv", "cannot be the name of a file"), ("a\0b.csv", "cannot be the name of a file"),
-    (Path(), "cannot be read.*Is a directory"), ("", "The path of the file is empty"),
+    (Path(), "cannot be read.*Is a directory"), ("", "cannot be the name of a file"),
 ]  # fmt: skip
 
 
@@ -190,14 +190,14 @@ def _odd(tmp_path: Path) -> Path:
     return odd
 
 
-@pytest.mark.parametrize("end", [".csv", ".parquet", ".feather", ".pickle"])
+@pytest.mark.parametrize("end", [".csv", ".parquet", ".pickle"])
 def test_a_file_whose_name_is_not_utf_8_is_read_or_rejected(odd: Path, end: str) -> None:
     """DuckDB accepts no such names; messages show the invalid byte as an escape."""
     path = odd.with_name(odd.name + end)
     rows = [("a", "x", 1.0, 2.0), ("a", "y", 2.0, 1.0)]
     frame = pd.DataFrame(rows, columns=["user", "item", "estimated", "true"])
     save: Any = {".csv": partial(frame.to_csv, index=False), ".parquet": frame.to_parquet,
-                 ".feather": frame.to_feather, ".pickle": partial(pickle.dump, rows)}  # fmt: skip
+                 ".pickle": partial(pickle.dump, rows)}  # fmt: skip
     save[end](packed := io.BytesIO())
     path.write_bytes(packed.getvalue())
     assert rn.evaluate(path) == rn.evaluate(frame)

@@ -104,6 +104,7 @@ FEATURES: dict[str, tuple[str, str, list[Any]]] = {
     "BX-Books.csv": ('"ISBN";"Book-Title";"Year"\n"01X";"The \\"Real\\"; J.";"1999"\n',
                      "Book-Title", ["01X", 'The "Real"; J.']),
     "weights.csv": ("1,0.5\n2,0.25\n", "2", [1, 2, 0.5, 0.25]),
+    "zeros.csv": ("item,year\n0042,1999\n0043,2001\n", "year", ["0042", "0043", 1999, 2001]),
 }  # fmt: skip
 
 

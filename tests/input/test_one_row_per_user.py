@@ -18,6 +18,7 @@ from scipy import sparse
 
 import recsys_ndcg as rn
 from recsys_ndcg.input import read_rows
+from recsys_ndcg.ratings import read_interactions
 from tests.errors import rejects
 from tests.input.tables import write
 from tests.profiles import examples
@@ -213,11 +214,30 @@ def test_what_was_decided_is_said_once() -> None:
     assert found.mean.tolist() == EXPECTED
 
 
+def test_a_single_match_does_not_make_cells_lists() -> None:
+    """It may be by chance: one of 400 words of titles is an id of the results."""
+    labels = pd.DataFrame({"user": range(200), "item": [f"Film {n}" for n in range(200)]})
+    results = {user: [f"x{user}", "7"] for user in range(200)}
+    with rejects("may be one id or several; neither matches"):
+        rn.evaluate(labels=labels, results=results, metrics="recall@2")
+
+
+def test_a_column_per_rank_is_read_from_a_file_of_history(tmp_path: Path) -> None:
+    """As from the same table in memory."""
+    table = pd.DataFrame({"user": [1, 2], "i1": [7, 8], "i2": [9, 7]})
+    table.to_csv(tmp_path / "history.csv", index=False)
+    found, expected = (
+        read_interactions(one, "train").to_frame() for one in (tmp_path / "history.csv", table)
+    )
+    pd.testing.assert_frame_equal(found, expected)
+    assert expected["item"].tolist() == [7, 9, 8, 7]
+
+
 @pytest.mark.parametrize(
     ("results", "why"),
     [
         ({"u": ["x"], "v": ["y"]}, "neither matches"),
-        ({"u": ["Heat", "1995", "Heat (1995)"]}, "both match"),
+        ({"u": ["Heat", "(1995)", "Heat (1995)"]}, "both match"),
     ],
 )
 def test_cells_that_may_be_one_id_or_several_are_an_error(results: Any, why: str) -> None:
@@ -228,7 +248,7 @@ def test_cells_that_may_be_one_id_or_several_are_an_error(results: Any, why: str
     whole: Any = rn.RankedLists.from_labels(labels, {"u": ["Heat (1995)"]}, list_separator="")
     assert whole.item_ids.tolist() == ["Heat (1995)"]
     several: Any = rn.RankedLists.from_labels(labels, {"u": ["Heat"]}, list_separator=" ")
-    assert several.item_ids.tolist() == ["1995", "Heat"]
+    assert several.item_ids.tolist() == ["(1995)", "Heat"]
 
 
 @pytest.mark.parametrize(

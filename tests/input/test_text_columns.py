@@ -21,7 +21,6 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pyarrow import feather
 
 import recsys_ndcg as rn
 from recsys_ndcg.input import ids
@@ -230,17 +229,13 @@ def test_text_is_read_without_pyarrow(form: str, monkeypatch: pytest.MonkeyPatch
     assert outcome(made) == expected
 
 
-WRITERS = [partial(pq.write_table, row_group_size=3), partial(feather.write_feather, chunksize=3)]
-
-
-@pytest.mark.parametrize("save", WRITERS)
-def test_a_file_in_several_parts_is_read_by_its_distinct_values(tmp_path: Path, save: Any) -> None:
+def test_a_file_in_several_parts_is_read_by_its_distinct_values(tmp_path: Path) -> None:
     """Each part has its own dictionary."""
     users = ["b", "a", "b", "c", "c", "a", "d", "b"]
     items = pa.array(users[::-1]).dictionary_encode()
     numbers = {"estimated": np.arange(8.0), "true": np.arange(8.0)}
-    path = tmp_path / ("p.parquet" if save is WRITERS[0] else "p.feather")
-    save(pa.table({"user": users, "item": items, **numbers}), path)
+    path = tmp_path / "p.parquet"
+    pq.write_table(pa.table({"user": users, "item": items, **numbers}), path, row_group_size=3)
     rows: Any = read_rows(path)
     assert ids_of_rows(rows.user) == users
     assert ids_of_rows(rows.item) == users[::-1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -575,6 +576,28 @@ def test_few_users_cannot_tell_models_apart() -> None:
     assert found.sentence.startswith("3 test users can hardly tell two models apart")
 
 
+@pytest.mark.parametrize(
+    ("heading", "rows", "said"),
+    [
+        ("klant,artikel\n", "1,2\n3,4\n", ["Using klant as user, artikel as item"]),
+        ("u,i,r\n", "1,2,5\n3,4,5\n", ["Using u as user, i as item, r as rating"]),
+        ("", "1,2\n3,4\n", []),
+    ],
+)
+@pytest.mark.parametrize("limit", [None, "1GB"])
+def test_a_heading_is_found_alike_in_memory_and_on_disk(
+    tmp_path: Path, heading: str, rows: str, said: list[str], limit: str | None
+) -> None:
+    """Also one of unknown words, which are taken by their places with a warning."""
+    pytest.importorskip("duckdb")
+    (tmp_path / "r.csv").write_text(heading + rows)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = rn.check_split(tmp_path / "r.csv", [(1, 2)], memory_limit=limit)
+    assert [str(one.message).partition(".")[0] for one in caught] == said
+    assert (found.n_rows["train"], found["pairs in both parts"].count) == (2, 1)
+
+
 @pytest.mark.parametrize("header", ["user,item\n", "item,user\n", ""])
 def test_files_of_users_and_items_need_no_ratings(tmp_path: Path, header: str) -> None:
     """With a header, in any order, or without one."""
@@ -642,6 +665,7 @@ def test_files_without_rows_are_rejected(tmp_path: Path) -> None:
         rn.check_split(train, None)
 
 
+@pytest.mark.filterwarnings("ignore:Using who as user")
 @pytest.mark.parametrize(
     ("text", "has_rating"),
     [
@@ -727,9 +751,7 @@ def test_parts_that_cannot_be_read_are_rejected() -> None:
         rn.check_split(parts["train"], parts["test"].head(0))
     with rejects("train: .*no column 'user'"):
         rn.check_split(parts["train"].drop(columns="user"), parts["test"])
-    with rejects(
-        "columns: 'grade' is not one of our column names. .* item, rating, timestamp, user"
-    ):
+    with rejects("'grade' is not one of our column names. .* item, rating, timestamp, user"):
         rn.check_split(parts["train"], parts["test"], columns={"grade": "x"})
     with rejects("threshold must be a finite number"):
         rn.check_split(parts["train"], parts["test"], threshold=np.nan)

@@ -289,7 +289,7 @@ def test_a_wrong_option_is_rejected(fitted: Any, split: Any, options: Any, match
         assert_rejected(match, evaluate_catalogue, fitted, *split, **options)
 
 
-ROW = r"testset: row 2 \(counted from 0\) is .*\(user, item, rating\)"
+ROW = r"testset: Row 2 \(counted from 0\) is .*\(user, item, rating\)"
 
 
 def test_a_wrong_row_of_a_testset_is_rejected(fitted: Any, split: Any) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -9,16 +12,16 @@ import pandas as pd
 
 from recsys_ndcg.arrays import concat_ranges
 from recsys_ndcg.errors import InvalidInputError, quote
-from recsys_ndcg.input.cells import ListCells, find_ranks
+from recsys_ndcg.input.cells import ListCells, find_rank_columns
 from recsys_ndcg.input.frames import Table, get_names, match_columns
 from recsys_ndcg.input.ids import factorize_ids
-from recsys_ndcg.input.rows import IDS, to_column, to_ids
+from recsys_ndcg.input.rows import IDS, NUMBERS, to_column, to_ids
 
 #: The numbers that may stand beside the items, in lists of the same length.
 _PARALLEL = ("estimated", "true", "weight", "rank", "rating", "timestamp")
 
 
-def explode(table: Table, index: Any = None) -> Table:
+def expand_lists(table: Table, index: Any = None) -> Table:
     """Return a table with a row per item, if each row is a user's list; else the table itself.
 
     Lists are in cells, the best first, or in one column per rank. Results get the column `rank`,
@@ -32,18 +35,22 @@ def explode(table: Table, index: Any = None) -> Table:
         The users, if all columns are ranks; by default they are 0, 1, 2 and so on.
     """
     names = {ours: one[0] for ours, one in table.matches.items() if len(one) == 1}
-    ranks = find_ranks(table.names) if "item" not in names and table.kind != "predictions" else []
+    ranks = (
+        find_rank_columns(table.names)
+        if "item" not in names and table.kind != "predictions"
+        else []
+    )
     if ranks and ("user" in names or len(ranks) == len(table.names)):
         cells = ListCells.from_ranks([to_column(table.get_native(one), one) for one in ranks])
         if len(ranks) == len(table.names):
             names["user"], users = "user", np.arange(len(cells.lengths)) if index is None else index
         else:
             users = table.get_native(names["user"])
-        return _lengthen(table, cells, {"user": names["user"]}, users, {})
+        return _repeat_users(table, cells, {"user": names["user"]}, users, {})
     names = match_lists(table)
     if not names:
         return table
-    if not table.holds_lists(names["item"]):
+    if table.find_cell_kind(names["item"]) != "list":
         return _rank_single(table, names)
     found = ListCells.of(table.get_native(names["item"]), names["item"])
     assert found is not None, "it holds lists"  # noqa: S101
@@ -52,7 +59,37 @@ def explode(table: Table, index: Any = None) -> Table:
         for ours, theirs in names.items()
         if ours not in IDS
     }
-    return _lengthen(table, found, names, table.get_native(names["user"]), numbers)
+    found, more = _split_entries(found, table.kind)
+    return _repeat_users(table, found, names, table.get_native(names["user"]), numbers | more)
+
+
+def _split_entries(cells: ListCells, kind: str) -> tuple[ListCells, dict[str, Any]]:
+    """Return lists of items and their numbers, if each entry has both, as Spark's ALS writes them.
+
+    An entry is a dict or a named tuple, of which one field is the item, or a pair (item, number).
+    """
+    entries = cells.entries.to_pylist() if _has_structs(cells.entries) else cells.entries
+    first = entries[0] if isinstance(entries, list) and entries else None
+    names = [*first] if isinstance(first, Mapping) else None
+    if isinstance(first, tuple):
+        is_pair = len(first) == 2 and isinstance(first[1], Real)
+        default = ["item", NUMBERS.get(kind, "rating")] if is_pair else None
+        names = getattr(first, "_fields", getattr(first, "__fields__", default))
+    if not names:
+        return cells, {}
+    fields = pd.DataFrame(entries, columns=[*names])
+    matches = match_columns(fields, None, get_names(kind))
+    item = matches.get("item", [names[0]])[0]
+    numbers = {ours: one[0] for ours, one in matches.items() if ours in _PARALLEL}
+    if len(names) == 2 and "rank" not in numbers:  # the score may have the name of a rating
+        numbers = {NUMBERS.get(kind, "rating"): next(one for one in names if one != item)}
+    return replace(cells, entries=fields[item].tolist()), {
+        ours: fields[theirs].tolist() for ours, theirs in numbers.items()
+    }
+
+
+def _has_structs(entries: Any) -> bool:
+    return str(getattr(entries, "type", "")).startswith("struct")
 
 
 def match_lists(table: Table) -> dict[str, Any]:
@@ -61,7 +98,7 @@ def match_lists(table: Table) -> dict[str, Any]:
     names |= _find_list_names(table, names)
     if not {"user", "item"} <= names.keys() or not {names["user"], names["item"]} <= {*table.names}:
         return {}
-    if not table.holds_lists(names["item"]):
+    if table.find_cell_kind(names["item"]) != "list":
         return {ours: names[ours] for ours in IDS}
     used = [one for one in (*IDS, *_PARALLEL) if names.get(one) in table.names]
     return {ours: names[ours] for ours in used}
@@ -69,13 +106,13 @@ def match_lists(table: Table) -> dict[str, Any]:
 
 def _find_list_names(table: Table, names: dict[str, Any]) -> dict[str, Any]:
     """Return the names of our columns that are found by what is in the cells."""
-    if "item" in names and (
-        names["item"] not in table.names or not table.holds_lists(names["item"])
-    ):
-        return {}
-    lists = [name for name in table.names if table.holds_lists(name)]
+    if "item" in names:
+        is_there = names["item"] in table.names
+        if not is_there or table.find_cell_kind(names["item"]) != "list":
+            return {}
+    lists = [name for name in table.names if table.find_cell_kind(name) == "list"]
     is_pair = len(table.names) == 2 and table.kind != "predictions"
-    if not lists and is_pair and table.holds_text(table.names[1]):
+    if not lists and is_pair and (not names or table.find_cell_kind(table.names[1]) == "text"):
         lists = table.names[1:]
     singular = {name.rstrip("s"): name for name in lists if isinstance(name, str)}
     found = {
@@ -85,11 +122,11 @@ def _find_list_names(table: Table, names: dict[str, Any]) -> dict[str, Any]:
     }
     taken = {*names.values(), *found.values()}
     free = lists if len(lists) == 1 else [name for name in lists if name not in taken]
-    if "item" not in names | found and len(free) == 1:
+    if "item" not in table.matches | found and len(free) == 1:
         found = {ours: name for ours, name in found.items() if name != free[0]} | {"item": free[0]}
         for ours in [ours for ours, name in names.items() if name == free[0]]:
             del names[ours]
-    if "user" not in names and lists and len(table.names) == 2:
+    if "user" not in names and len(lists) == 1 and len(table.names) == 2:
         found["user"] = next(name for name in table.names if name not in lists)
     return found
 
@@ -145,7 +182,7 @@ def _check_ordered(table: Table, used: dict[str, Any], users: Any) -> None:
         raise InvalidInputError(msg)
 
 
-def _lengthen(
+def _repeat_users(
     table: Table, cells: ListCells, used: dict[str, Any], users: Any, numbers: dict[str, Any]
 ) -> Table:
     columns: dict[str, Any] = {"user": cells.repeat(to_ids(users, "user")), "item": cells.entries}
