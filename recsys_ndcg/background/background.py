@@ -23,8 +23,16 @@ from recsys_ndcg.arrays import (
 )
 from recsys_ndcg.background.features import Feature, combine_features, number_labels, read_features
 from recsys_ndcg.background.weights import Propensity, digest_columns, read_weights
-from recsys_ndcg.errors import InvalidInputError, as_float, format_count, is_number, quote
+from recsys_ndcg.errors import (
+    InvalidInputError,
+    as_float,
+    format_count,
+    is_number,
+    label_messages,
+    quote,
+)
 from recsys_ndcg.input import (
+    EncodedIds,
     Rows,
     check_id_types,
     encode_ids,
@@ -60,8 +68,6 @@ class Background(ReadOnlyArrays):
     ----------
     items, users : arrays
         The distinct ids in ascending order.
-    n_rows, n_users_of : float64 arrays, shape (n_items,), optional
-        The number of training rows of each item, and of its distinct training users.
     history : GroupedRows, optional
         The distinct training items of each user, in ascending order, with the number of rows of
         each.
@@ -86,8 +92,6 @@ class Background(ReadOnlyArrays):
 
     items: Ids
     users: Ids
-    n_rows: Floats | None = None
-    n_users_of: Floats | None = None
     history: GroupedRows | None = None
     in_catalogue: Flags | None = None
     is_candidate: Flags | None = None
@@ -123,17 +127,17 @@ class Background(ReadOnlyArrays):
         >>> known.items.tolist(), known.n_users_of.tolist()
         (['a', 'b', 'c'], [2.0, 1.0, 0.0])
         """
-        given = {"train": train, "catalogue": catalogue, "features": features, "base": base}
-        given |= {"groups": groups, "weights": weights}
-        if all(one is None for one in given.values()):
+        sources = (train, catalogue, features, base, groups, weights)
+        given = dict(zip(SOURCES, sources, strict=True))
+        if all(one is None for one in sources):
             return None
-        item_parts: dict[str, Ids] = {}
-        user_parts: dict[str, Ids] = {}
+        item_parts: dict[str, Ids | EncodedIds] = {}
+        user_parts: dict[str, Ids | EncodedIds] = {}
         base_lists: Any = None if base is None else _read_base(base)
         rows: Any = None if train is None else read_interactions(train, "train=")
         for name, one in (("train", rows), ("base", base_lists)):
             if one is not None:
-                user_parts[name], item_parts[name] = one.user[:], one.item[:]
+                user_parts[name], item_parts[name] = one.user, one.item
         if catalogue is not None:
             item_parts["catalogue"] = _read_catalogue(catalogue)
         columns: dict[str, Feature] = {}
@@ -147,8 +151,9 @@ class Background(ReadOnlyArrays):
         items, item_codes = _encode_parts(item_parts, "item")
         users, user_codes = _encode_parts(user_parts, "user")
         options: dict[str, Any] = {}
-        if train is not None:
-            options = _count_train(user_codes["train"], item_codes["train"], len(users), len(items))
+        if rows is not None:
+            codes = user_codes["train"], item_codes["train"]
+            options["history"] = _count_rows(*codes, len(users), len(items))
         if catalogue is not None:
             in_catalogue = np.zeros(len(items), dtype=bool)
             in_catalogue[item_codes["catalogue"]] = True
@@ -188,7 +193,8 @@ class Background(ReadOnlyArrays):
         """Return a sentence with the numbers of items, users and training rows."""
         text = f"Background of {format_count(len(self.items), 'item')}"
         parts = [name for name in SOURCES if name in self.known]
-        rows = "" if self.n_rows is None else f", {int(self.n_rows.sum())} training rows"
+        n_rows = None if self.history is None else int(self.history.values.sum())
+        rows = "" if n_rows is None else f", {n_rows} training rows"
         return f"{text} and {format_count(len(self.users), 'user')}{rows}: {', '.join(parts)}."
 
     @property
@@ -227,29 +233,25 @@ class Background(ReadOnlyArrays):
         if len(items) == len(self.items):
             return self
 
-        def spread(values: Any, unknown: float = 0) -> Any:
-            if values is None:
+        def move(value: Any, unknown: float = 0) -> Any:
+            if value is None:
                 return None
-            moved = np.full(len(items), unknown, dtype=values.dtype)
-            moved[positions] = values
+            if isinstance(value, GroupedRows):
+                return replace(value, codes=positions[value.codes])
+            moved = np.full(len(items), unknown, dtype=value.dtype)
+            moved[positions] = value
             return moved
 
-        def move(lists: GroupedRows | None) -> GroupedRows | None:
-            return None if lists is None else replace(lists, codes=positions[lists.codes])
-
+        features = {name: one.reindex(positions, len(items)) for name, one in self.features.items()}
         return replace(
             self,
             items=items,
-            n_rows=spread(self.n_rows),
-            n_users_of=spread(self.n_users_of),
-            in_catalogue=spread(self.in_catalogue),
-            is_candidate=spread(self.is_candidate),
-            weights=spread(self.weights, _find_unknown_weight(self.propensity)),
+            in_catalogue=move(self.in_catalogue),
+            is_candidate=move(self.is_candidate),
+            weights=move(self.weights, _find_unknown_weight(self.propensity)),
             history=move(self.history),
             base=move(self.base),
-            features={
-                name: one.reindex(positions, len(items)) for name, one in self.features.items()
-            },
+            features=features,
         )
 
     def find_users(self, users: Ids) -> Positions:
@@ -268,31 +270,44 @@ class Background(ReadOnlyArrays):
         places[codes[: len(self.users)]] = np.arange(len(self.users))
         return places[codes[len(self.users) :]]
 
+    @property
+    def train(self) -> GroupedRows:
+        """The history; the caller knows that there is one."""
+        assert self.history is not None, "checked by the caller"  # noqa: S101
+        return self.history
+
     @lazy_property
     def history_rows(self) -> GroupedRows:
         """The training items of each user, repeated ones as often as they have rows."""
-        assert self.history is not None, "checked by the caller"  # noqa: S101
-        counts = self.history.values.astype(np.int64)
+        counts = self.train.values.astype(np.int64)
         ends = compute_offsets(counts)
-        return GroupedRows(ends[self.history.offsets], np.repeat(self.history.codes, counts))
+        return GroupedRows(ends[self.train.offsets], np.repeat(self.train.codes, counts))
+
+    @lazy_property
+    def n_rows(self) -> Floats:
+        """The number of training rows of each item."""
+        return np.bincount(self.train.codes, self.train.values, len(self.items)).astype(np.float64)
+
+    @lazy_property
+    def n_users_of(self) -> Floats:
+        """The number of training users of each item."""
+        return np.bincount(self.train.codes, minlength=len(self.items)).astype(np.float64)
 
     @lazy_property
     def n_train_users(self) -> int:
         """The number of users of training."""
-        assert self.history is not None, "checked by the caller"  # noqa: S101
-        return int((self.history.sizes > 0).sum())
+        return int((self.train.sizes > 0).sum())
 
     @lazy_property
     def n_known_users(self) -> int:
         """The number of users in ``train=`` or ``groups=``."""
-        assert self.history is not None, "checked by the caller"  # noqa: S101
         in_group = False if self.group_of is None else np.asarray(self.group_of) >= 0
-        return int(((self.history.sizes > 0) | in_group).sum())
+        return int(((self.train.sizes > 0) | in_group).sum())
 
     @lazy_property
     def in_train(self) -> Flags:
         """Whether each item is in training."""
-        return np.asarray(self.n_users_of) > 0
+        return self.n_users_of > 0
 
     def digest(self, source: str, column: str = "") -> str:
         """Return the number of rows of one of `SOURCES`, and a digest, equal for equal contents.
@@ -458,52 +473,43 @@ def propensity(train: Any, *, gamma: float) -> Propensity:
     return Propensity(known, as_float(gamma))
 
 
-def _encode_parts(parts: Mapping[str, Ids], column: str) -> tuple[Ids, dict[str, Positions]]:
+def _encode_parts(
+    parts: Mapping[str, Ids | EncodedIds], column: str
+) -> tuple[Ids, dict[str, Positions]]:
     """Return the distinct ids of several tables, and the position of each table's ids."""
     if not parts:
         return np.zeros(0, dtype=np.int64), {}
-    names = [*parts]
-    for name in names[1:]:
-        given = (f"the {column}s of {names[0]}=", f"the {column}s of {name}=")
-        check_id_types(parts[names[0]], parts[name], column, given)
-    try:
-        ids, codes = encode_ids(concat_ids([*parts.values()]), column)
-    except InvalidInputError:
-        _find_wrong_part(parts, column)
-        raise
-    ends = np.cumsum([len(one) for one in parts.values()])
-    return ids, dict(zip(names, np.split(codes.astype(np.int64), ends[:-1]), strict=True))
-
-
-def _find_wrong_part(parts: Mapping[str, Ids], column: str) -> None:
-    """Raise if the ids of one source are wrong on their own, with its name."""
+    encoded: dict[str, EncodedIds] = {}
     for name, part in parts.items():
-        try:
-            encode_ids(part, column)
-        except InvalidInputError as error:
-            msg = f"{name}=: {error}"
-            raise InvalidInputError(msg) from None
+        with label_messages(f"{name}="):
+            encoded[name] = EncodedIds(*encode_ids(part, column))
+    first = next(iter(parts))
+    for name, one in encoded.items():
+        given = (f"the {column}s of {first}=", f"the {column}s of {name}=")
+        check_id_types(encoded[first], one, column, given)
+    ids, codes = encode_ids(concat_ids([one.ids for one in encoded.values()]), column)
+    starts = compute_offsets(np.array([len(one.ids) for one in encoded.values()]))
+    return ids, {
+        name: codes[start + one.codes].astype(np.int64)
+        for (name, one), start in zip(encoded.items(), starts, strict=False)
+    }
 
 
-def _count_train(user: Positions, item: Positions, n_users: int, n_items: int) -> dict[str, Any]:
-    """Return the fields that come from training rows."""
+def _count_rows(user: Positions, item: Positions, n_users: int, n_items: int) -> GroupedRows:
+    """Return the distinct items of each user, with the number of rows of each."""
     keys, counts = np.unique(user * n_items + item, return_counts=True)
     users, items = np.divmod(keys, n_items)
-    return {
-        "n_rows": np.bincount(item, minlength=n_items).astype(np.float64),
-        "n_users_of": np.bincount(items, minlength=n_items).astype(np.float64),
-        "history": _group_items(users, items, n_users, counts.astype(np.float64)),
-    }
+    return _group_items(users, items, n_users, counts.astype(np.float64))
 
 
 def _rank_base(
     estimated: Floats, user: Positions, item: Positions, users: Ids, items: Ids
 ) -> dict[str, Any]:
     """Return the fields that come from the lists of a base model."""
-    order = np.lexsort((item, user))
-    again = order[1:][(user[order][1:] == user[order][:-1]) & (item[order][1:] == item[order][:-1])]
-    if len(again):
-        one = f"user {quote(users[user[again[0]]])} has the item {quote(items[item[again[0]]])}"
+    keys, first, counts = np.unique(user * len(items) + item, return_index=True, return_counts=True)
+    if len(keys) < len(user):
+        row = first[counts > 1][0]
+        one = f"user {quote(users[user[row]])} has the item {quote(items[item[row]])}"
         msg = f"base=: {one} twice or more. Give each item of a list once."
         raise InvalidInputError(msg)
     order = np.lexsort((item, -estimated, user))

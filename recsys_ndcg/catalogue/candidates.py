@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, NamedTuple, Protocol
 from weakref import WeakSet
 
@@ -130,6 +131,7 @@ class EstimateBlock(NamedTuple):
     n_impossible: Positions
 
 
+@dataclass(frozen=True, eq=False)
 class Candidates:
     """The items that may be recommended to each user: the catalogue without the rated items.
 
@@ -147,22 +149,18 @@ class Candidates:
         Its `impossible` decides about impossible estimates.
     """
 
-    def __init__(
-        self,
-        estimator: Estimator,
-        training: Interactions,
-        *,
-        excludes_rated: bool = True,
-        scale: tuple[float, float] | None = None,
-        convention: Convention | None = None,
-    ) -> None:
-        self._estimator = estimator
-        self._scale = scale
-        self.training = training
-        self.excludes_rated = excludes_rated
-        self.convention = Convention() if convention is None else convention
-        clipped = "" if scale is None else "+clipped"
-        self.protocol = f"catalogue{'' if excludes_rated else '+train'}{clipped}"
+    estimator: Estimator
+    training: Interactions
+    _: KW_ONLY
+    excludes_rated: bool = True
+    scale: tuple[float, float] | None = None
+    convention: Convention = field(default_factory=Convention)
+
+    @property
+    def protocol(self) -> str:
+        """The protocol of the lists."""
+        clipped = "" if self.scale is None else "+clipped"
+        return f"catalogue{'' if self.excludes_rated else '+train'}{clipped}"
 
     @property
     def n_items(self) -> int:
@@ -187,7 +185,7 @@ class Candidates:
             return work(EstimateBlock(first, *self._estimate(users[own], places[own])))
 
         # a custom algorithm may not support threads, and a random one must draw in order
-        with limit_threads(None if self._estimator.vectorised else 1):
+        with limit_threads(None if self.estimator.vectorised else 1):
             parts = map_in_threads(work_on, range(0, len(users), step), show=show)
         return {name: np.concatenate([one[name] for one in parts]) for name in parts[0]}
 
@@ -200,17 +198,16 @@ class Candidates:
         found = self.map_blocks(users, lambda block: {"all": block.table[:, places]}, show)
         table: Floats = found["all"]
         if strangers.any():
-            values, _ = self._estimator.estimate_ids(users, items[strangers])
-            table[:, strangers] = values if self._scale is None else np.clip(values, *self._scale)
+            values, _ = self.estimator.estimate_ids(users, items[strangers])
+            table[:, strangers] = values if self.scale is None else np.clip(values, *self.scale)
         return table
 
     def _estimate(self, users: Ids, places: Positions) -> tuple[Floats, Positions]:
         """Return the estimates of some users, and the number of impossible ones of each."""
-        values, impossible = self._estimator.estimate_all(users, places)
-        if self._scale is not None:
-            np.clip(values, *self._scale, out=values)
-        rated_by = places if self.excludes_rated else places[:0]
-        excluded = self.training.by_user.of_users(rated_by)
+        values, impossible = self.estimator.estimate_all(users, places)
+        if self.scale is not None:
+            np.clip(values, *self.scale, out=values)
+        excluded = self.training.by_user.of_users(places if self.excludes_rated else places[:0])
         if impossible is None:
             impossible = np.zeros(values.shape, dtype=bool)
         impossible[excluded] = False

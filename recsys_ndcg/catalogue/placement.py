@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 _MANY = 0.5
 _MIN_KEPT = 10  # ranks of lists that will be shown
 _PLACES = ("estimated", "ahead", "tied", "within")
-_TABLES = ("the ratings of the trainset", "the ratings of the testset")
 
 
 def read_testset(testset: Any) -> Rows:
@@ -59,18 +58,9 @@ def choose_convention(plan: Plan) -> Convention:
     return first.convention
 
 
-class ChosenLists(RankedLists):
-    """Lists of items that a model chose from those that a user had not rated in training."""
-
-    @property
-    def excludes_history(self) -> bool:
-        """Whether the items that a user had in training are no candidates."""
-        return True
-
-
 def build_chosen_lists(
     results: Rows, training: Interactions, labels: Rows, plan: Plan
-) -> ChosenLists:
+) -> RankedLists:
     """Return a model's own lists of the test users, from the same candidates as `Placement`.
 
     Items that a user rated in training, or that the trainset does not have, are left out, and the
@@ -97,15 +87,12 @@ def build_chosen_lists(
     DataWarning
         Lists are shorter than the largest cutoff, or items of ranked lists are left out.
     """
-    names, own = ("the ratings of the trainset", "the lists"), {}
-    for column, known in (("user", training.user.ids), ("item", training.item.ids)):
-        ids, codes = encode_ids(results.columns[column], column)
-        check_id_types(known, ids, column, names)
-        own[column] = ids[codes].tolist()
-    is_tested = pd.Index(own["user"]).isin(encode_ids(labels.user, "user")[0])
-    is_candidate = _are_candidates(training, own["user"], own["item"])
+    own = Interactions.of(results.user, results.item)
+    _check_id_types(training, own.user.ids, own.item.ids, "the lists")
+    is_tested = pd.Index(own.user.ids).isin(encode_ids(labels.user, "user")[0])[own.user.codes]
+    is_candidate = _are_candidates(training, own)
     kept = results.select(is_tested & is_candidate)
-    lists = join_tables(labels, kept, plan.duplicates, ChosenLists, part=True)
+    lists = join_tables(labels, kept, plan.duplicates, RankedLists, part=True)
     lists = plan.add_background(lists)
     n_left_out = int((is_tested & ~is_candidate).sum())
     distinct = EncodedIds(training.user.ids, training.user.codes[~training.is_repeated])
@@ -123,16 +110,28 @@ def build_chosen_lists(
             f"{is_short.sum()} of {len(is_short)} test users have lists of fewer than {cutoff} "
             "items, and an item that is not listed cannot score. Return more items for each user."
         )
-    items = np.asarray(lists.item_ids)[lists.unlisted["item"]].tolist()
-    reachable = _are_candidates(training, lists.users[lists.user_of_label].tolist(), items)
-    unlisted = {**lists.unlisted, "reachable": reachable}
-    return replace(lists, protocol="catalogue", candidates=candidates, unlisted=unlisted)
+    users = EncodedIds(lists.users, lists.user_of_label.astype(np.int32))
+    items = EncodedIds(np.asarray(lists.item_ids), lists.unlisted["item"])
+    reachable = _are_candidates(training, Interactions(users, items))
+    return replace(
+        lists,
+        protocol="catalogue",
+        candidates=candidates,
+        excludes_history=True,
+        unlisted={**lists.unlisted, "reachable": reachable},
+    )
 
 
-def _are_candidates(training: Interactions, users: list[Any], items: list[Any]) -> Flags:
-    """Return which items the trainset has, and the user has not rated in it."""
-    codes = training.item.find(items)
-    return (codes >= 0) & (training.find_pairs(training.user.find(users), codes) < 0)
+def _are_candidates(training: Interactions, rows: Interactions) -> Flags:
+    """Return which rows have an item that the trainset has, and the user has not rated in it."""
+    is_known = training.item.find(rows.item.ids.tolist()) >= 0
+    return is_known[rows.item.codes] & ~training.contains(rows)
+
+
+def _check_id_types(training: Interactions, users: Ids, items: Ids, name: str) -> None:
+    """Raise if ids have another type than those of the trainset."""
+    for column, known, ids in (("item", training.item, items), ("user", training.user, users)):
+        check_id_types(known.ids, ids, column, ("the ratings of the trainset", name))
 
 
 class Placement:
@@ -159,8 +158,8 @@ class Placement:
         self, candidates: Candidates, labels: Rows, plan: Plan, *, shown: bool = True
     ) -> None:
         self._candidates = candidates
-        self._convention = convention = candidates.convention
-        self._threshold = threshold = plan.threshold
+        convention, threshold = candidates.convention, plan.threshold
+        self._threshold = threshold
         ks = [metric.k for metric in plan.metrics if metric.k is not None]
         self._kept = max([_MIN_KEPT, *ks]) if shown else 0
         # measures beyond accuracy need every item of the first ranks, tied ones too
@@ -171,15 +170,13 @@ class Placement:
         self._limit = None if given is None else convention.find_recommendation_limit(threshold)
         rows = Rows(labels.columns, "the testset")
         known = group_rows(rows, convention.duplicates, GroupedLists)
-        self._users, self._items = known.users, np.asarray(known.item_ids)
-        self._repeats = known.repeats
-        training = candidates.training
-        check_id_types(training.item.ids, self._items, "item", _TABLES)
-        check_id_types(training.user.ids, self._users, "user", _TABLES)
-        known = known.select_labelled()
-        self._user, self._offsets = known.user_of_row, known.offsets
-        self._item, self._true = np.asarray(known.item_codes, dtype=np.int64), known.true
-        self._check_strangers(self._users[training.user.find(self._users.tolist()) < 0])
+        self._users, own = known.users, np.asarray(known.item_ids)
+        _check_id_types(candidates.training, self._users, own, "the ratings of the testset")
+        self._labels = known.select_labelled()
+        self._items, codes = encode_ids(concat_ids([own, candidates.training.item.ids]), "item")
+        self._catalogue = codes[len(own) :].astype(np.int64)  # by inner item
+        self._item = codes[self._labels.item_codes].astype(np.int64)
+        self._check_strangers(self._users[candidates.training.user.find(self._users.tolist()) < 0])
 
     def _check_strangers(self, strangers: Ids) -> None:
         """Raise if all users of the testset are unknown, and warn if most of them are."""
@@ -195,7 +192,9 @@ class Placement:
 
     def lists(self, show: Callable[[float], None] | None = None) -> CatalogueLists:
         """Return the lists of the test users; `show` is called with the share of finished users."""
-        places = self._candidates.training.item.find(self._items.tolist())[self._item]
+        places = np.full(len(self._items), -1)
+        places[self._catalogue] = np.arange(len(self._catalogue))
+        places = places[self._item]
         found = self._candidates.map_blocks(self._users, partial(self._place_block, places), show)
         unknown = places < 0
         if unknown.sum() > _MANY * len(unknown):
@@ -205,49 +204,34 @@ class Placement:
                 f"trainset, such as {first}: they cannot be recommended, and count as missed. Give "
                 "the trainset of the same split."
             )
-        rows = {"estimated": found.pop("estimated"), "true": self._true, "item": self._item}
-        rows |= {name: found.pop(name) for name in ("ahead", "tied", "within")}
-        listed, user, items = rows["tied"] > 0, self._user, self._items
-        unlisted_rows = np.flatnonzero(~listed)
-        unlisted = count_offsets(self._user[~listed], len(self._users))
+        rows = {"true": self._labels.true, "item": self._item}
+        rows |= {name: found.pop(name) for name in _PLACES}
+        user = self._labels.user_of_row
         if self._n_complete:
-            items, rows, user = self._add_first_ranks(rows, found)
-            listed = np.concatenate([listed, np.ones(len(user) - len(listed), dtype=bool)])
+            user = np.append(user, found.pop("top_user"))
+            top = {name: found.pop(f"top_{name}") for name in rows}
+            rows = {name: np.append(column, top[name]) for name, column in rows.items()}
+        listed = rows["tied"] > 0
+        unlisted_rows = np.flatnonzero(~listed)
+        unlisted = np.searchsorted(unlisted_rows, self._labels.offsets)
         order = np.lexsort((rows["within"], rows["ahead"], user))
         order = order[listed[order]]
         return CatalogueLists(
             users=self._users,
             offsets=count_offsets(user[listed], len(self._users)),
             columns={name: values[order] for name, values in rows.items()},
-            item_ids=items,
+            item_ids=self._items,
             unlisted_offsets=unlisted,
-            unlisted={"true": self._true[unlisted_rows], "item": rows["item"][unlisted_rows]},
+            unlisted={name: rows[name][unlisted_rows] for name in ("true", "item")},
             missing=(found["lengths"] == 0) & (np.diff(unlisted) > 0),
             protocol=self._candidates.protocol,
-            duplicates=self._convention.duplicates,
-            repeats=self._repeats,
-            convention=self._convention,
+            excludes_history=self._candidates.excludes_rated,
+            duplicates=self._candidates.convention.duplicates,
+            repeats=self._labels.repeats,
+            convention=self._candidates.convention,
             threshold=self._threshold,
             **found,
         )
-
-    def _add_first_ranks(
-        self, rows: dict[str, Any], found: dict[str, Any]
-    ) -> tuple[Ids, dict[str, Any], Positions]:
-        """Return all items, the rows with the unlabelled items of the first ranks, and their users.
-
-        `found` has these items, by inner item, under names that begin with ``top_``.
-        """
-        catalogue = self._candidates.training.item.ids
-        top = {name: found.pop(f"top_{name}") for name in ("user", "item", *_PLACES)}
-        ids, codes = encode_ids(concat_ids([self._items, catalogue]), "item")
-        codes = codes.astype(np.int64)
-        own, theirs = codes[: len(self._items)], codes[len(self._items) :]
-        item = np.concatenate([own[rows["item"]], theirs[top["item"]]])
-        true = np.concatenate([rows["true"], np.full(len(top["user"]), np.nan)])
-        placed = {name: np.concatenate([rows[name], top[name]]) for name in _PLACES}
-        user = np.concatenate([self._user, top["user"]])
-        return ids, {"item": item, "true": true, **placed}, user
 
     def _find_first_ranks(
         self, values: Floats, ascending: Floats, block: EstimateBlock, labelled: Any
@@ -258,15 +242,27 @@ class Placement:
         is_first = (values >= least) & (values > -np.inf)
         is_first[labelled] = False
         row, column = np.nonzero(is_first)
+        places = self._place(values, ascending, block, row, column)
+        found = {"user": row + block.first, "item": self._catalogue[column], **places}
+        found["true"] = np.full(len(row), np.nan)
+        return {f"top_{name}": values for name, values in found.items()}
+
+    def _place(
+        self,
+        values: Floats,
+        ascending: Floats,
+        block: EstimateBlock,
+        row: Positions,
+        column: Positions,
+    ) -> dict[str, Any]:
+        """Return the columns `_PLACES` of some cells of a block's table."""
         below, up_to = _count_below(ascending, row, values[row, column])
         tied = up_to - below
         return {
-            "top_user": row + block.first,
-            "top_item": column,
-            "top_estimated": block.table[row, column],
-            "top_ahead": values.shape[1] - up_to,
-            "top_tied": tied,
-            "top_within": self._rank_within_ties(values, row, column, tied),
+            "estimated": block.table[row, column],
+            "ahead": values.shape[1] - up_to,
+            "tied": tied,
+            "within": self._rank_within_ties(values, row, column, tied),
         }
 
     def _place_block(self, places: Positions, block: EstimateBlock) -> dict[str, Any]:
@@ -286,39 +282,31 @@ class Placement:
             user the columns of `CatalogueLists`, with the first unlabelled items in a row.
         """
         n_users, n_items = block.table.shape
-        own = slice(self._offsets[block.first], self._offsets[block.first + n_users])
-        row, column = self._user[own] - block.first, places[own]
-        values = self._convention.round_estimates(block.table)
-        value = values[row, column]
-        ascending = np.sort(values, axis=1)
-        below, up_to = _count_below(ascending, row, value)
-        tied = up_to - below
-        tied[(column < 0) | np.isneginf(value)] = 0
+        own = slice(self._labels.offsets[block.first], self._labels.offsets[block.first + n_users])
+        row, column = self._labels.user_of_row[own] - block.first, places[own]
+        values = self._candidates.convention.round_estimates(block.table)
+        ascending, known = np.sort(values, axis=1), column >= 0
+        place = self._place(values, ascending, block, row, column)
+        place["tied"][~known | np.isneginf(values[row, column])] = 0
         recommended = lengths = (values > -np.inf).sum(axis=1)
         if self._limit is not None:
             recommended = (values >= self._limit).sum(axis=1)
-            if self._convention.impossible == "last":  # no impossible estimate reaches it
+            # no impossible estimate reaches it
+            if self._candidates.convention.impossible == "last":
                 recommended = np.minimum(recommended, lengths - block.n_impossible)
         shape = n_users, min(self._kept, n_items)
         items, estimated = np.full(shape, None, dtype=object), np.full(shape, -np.inf)
         if self._kept:
             others = values.copy()
-            others[row[column >= 0], column[column >= 0]] = -np.inf
+            others[row[known], column[known]] = -np.inf
             user, item, rank = select_top(others, shape[1], tie_order=self._item_order)
             items[user, rank] = self._candidates.training.item.ids[item]
             estimated[user, rank] = block.table[user, item]
-        known = column >= 0
-        first = (
-            self._find_first_ranks(values, ascending, block, (row[known], column[known]))
-            if self._n_complete
-            else {}
-        )
+        if self._n_complete:
+            labelled = row[known], column[known]
+            place |= self._find_first_ranks(values, ascending, block, labelled)
         return {
-            **first,
-            "estimated": np.where(column >= 0, block.table[row, column], -np.inf),
-            "ahead": n_items - up_to,
-            "tied": tied,
-            "within": self._rank_within_ties(values, row, column, tied),
+            **place,
             "lengths": lengths,
             "n_above": recommended,
             "n_not_made": block.n_impossible,
@@ -343,14 +331,14 @@ class Placement:
     @lazy_property
     def _item_order(self) -> Positions | None:
         """The order of equal estimates by inner item, None if ties ignore items."""
-        rule = self._convention.ties
+        rule = self._candidates.convention.ties
         if rule == "input":
             return np.arange(self._candidates.n_items)
         if not rule.startswith(("item", "text")):
             return None
-        items, codes = encode_ids(self._candidates.training.item.ids, "item")
-        is_text = rule.startswith("text")
-        place = EncodedIds(items, codes).text_ranks if is_text else codes.astype(np.int64)
+        place = self._catalogue  # ascending as the ids
+        if rule.startswith("text"):
+            place = EncodedIds(self._items, place.astype(np.int32)).text_ranks
         return -place if rule.endswith("desc") else place
 
 

@@ -204,7 +204,7 @@ def _read_ranks(
 
 def _find_ranks(lists: GroupedLists, k: int | None) -> pd.Series[float]:
     if isinstance(lists, CatalogueLists):
-        k = int(lists.lengths.max(initial=0)) if k is None else k
+        k = int(lists.n_items.max(initial=0)) if k is None else k
         rows_and_ranks = rank(lists, lists.convention, k, threshold=lists.threshold).ranks_of_rows
         users, items, ranks = lists.list_items(*rows_and_ranks, k)
     else:

@@ -400,7 +400,7 @@ def has_no_order(lists: GroupedLists) -> bool:
     False
     """
     if isinstance(lists, CatalogueLists):
-        lengths = np.repeat(lists.lengths, np.diff(lists.offsets))
+        lengths = np.repeat(lists.n_items, np.diff(lists.offsets))
         return bool(len(lengths) and lengths.max() > 1 and (lists.tied == lengths).all())
     has_items = lists.n_items > 0
     starts = lists.offsets[:-1][has_items]

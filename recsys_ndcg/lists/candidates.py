@@ -10,12 +10,13 @@ from typing import Any, ClassVar, TypeAlias, TypeVar
 import numpy as np
 import pandas as pd  # noqa: TC002 - loaded with all that reads tables
 
-from recsys_ndcg.arrays import Flags, Positions, count_offsets, sort_distinct
+from recsys_ndcg.arrays import Flags, Positions, sort_distinct
 from recsys_ndcg.background import Background
 from recsys_ndcg.errors import InvalidInputError, quote
-from recsys_ndcg.input import check_id_types, encode_ids, to_column
+from recsys_ndcg.input import EncodedIds, check_id_types, encode_ids, to_column
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.lists.grouped_lists import GroupedLists
+from recsys_ndcg.lists.grouping import Pairs, group_by_user
 from recsys_ndcg.lists.preparation import format_rows
 from recsys_ndcg.ratings import GroupedRows
 
@@ -35,20 +36,11 @@ class CandidateLists(GroupedLists):
     ----------
     lengths : int64 array, shape (n_users,)
         The number of `candidates` that each list shows.
-    without_history : bool
-        Whether the items that a user had in training are no candidates.
     """
 
     is_cut_short: ClassVar[bool] = True
 
-    lengths: Positions
     candidates: Positions
-    without_history: bool = False
-
-    @property
-    def n_items(self) -> Positions:
-        """The number of items that each list shows."""
-        return self.lengths
 
     @property
     def n_candidates(self) -> Positions:
@@ -58,7 +50,7 @@ class CandidateLists(GroupedLists):
     @property
     def n_ranks(self) -> Positions:
         """The number of ranks of each user's list and ideal list."""
-        return np.maximum(self.lengths, np.diff(self.offsets)) + self.n_unlisted
+        return np.maximum(self.n_items, np.diff(self.offsets)) + self.n_unlisted
 
     @lazy_property
     def other_items(self) -> tuple[Positions, Positions, Positions]:
@@ -71,7 +63,7 @@ class CandidateLists(GroupedLists):
         is_candidate = np.asarray(known.is_candidate)
         user, item = self.user_of_row, np.asarray(self.item_codes).astype(np.int64)
         pairs = sort_distinct(user * len(is_candidate) + item)
-        if self.without_history:
+        if self.excludes_history:
             owner, seen = self.history
             pairs = sort_distinct(np.append(pairs, owner * len(is_candidate) + seen))
         user, item = np.divmod(pairs, len(is_candidate))
@@ -95,82 +87,64 @@ class CandidateLists(GroupedLists):
             lists = replace(lists, candidates=lists.n_items)  # every candidate is ranked
         if lists.candidates is None:
             return lists
-        known, listed = lists.background, np.flatnonzero(~np.isnan(lists.true))
-        owner = np.concatenate([lists.user_of_row[listed], lists.user_of_label])
-        label = {
-            name: np.concatenate([lists.columns[name][listed], lists.unlisted[name]])
-            for name in ("true", "item")
-            if name in lists.columns
-        }
-        if lists.weights is not None and lists.unlisted_weights is not None:
-            label["weight"] = np.append(lists.weights[listed], lists.unlisted_weights)
-        is_candidate = _find_reachable_labels(lists, listed, label)
-        user, columns = owner[is_candidate], {name: label[name][is_candidate] for name in label}
-        if known is not None and known.is_candidate is not None and "item" in label:
-            user, columns = _add_marked(lists, user, columns, marked)
+        known, labels = lists.background, lists.labels
+        is_candidate = _find_reachable_labels(lists, labels)
+        own, others = (labels.take(np.flatnonzero(one)) for one in (is_candidate, ~is_candidate))
+        if known is not None and known.is_candidate is not None and labels.item is not None:
+            own = _add_marked(lists, own, marked)
         else:
-            columns.pop("item", None)
-        order = np.argsort(user, kind="stable")
-        columns = {name: column[order] for name, column in columns.items()}
-        others = np.flatnonzero(~is_candidate)
-        others = others[np.argsort(owner[others], kind="stable")]
+            own = Pairs({name: one for name, one in own.columns.items() if name != "item"})
+        own, offsets = group_by_user(own, len(lists))
+        others, unlisted_offsets = group_by_user(others, len(lists))
         return cls(
             users=lists.users,
-            offsets=count_offsets(user, len(lists)),
-            columns={"estimated": np.zeros(len(order)), **columns},
-            item_ids=lists.item_ids if "item" in columns else None,
+            offsets=offsets,
+            columns={"estimated": np.zeros(len(own.user)), **own.without_user},
+            item_ids=None if own.item is None else lists.item_ids,
             background=lists.background,
             background_users=lists.background_users,
-            unlisted_offsets=count_offsets(owner[others], len(lists)),
+            unlisted_offsets=unlisted_offsets,
             unlisted={
-                name: column[others]
-                for name, column in label.items()
-                if name == "true" or name in columns
+                name: column for name, column in others.without_user.items() if name in own.columns
             },
             missing=lists.missing,
             protocol=lists.protocol,
             lengths=np.minimum(lists.n_items, lists.candidates),
             candidates=lists.candidates,
-            without_history=lists.excludes_history,
+            excludes_history=lists.excludes_history,
         )
 
 
-def _find_reachable_labels(
-    lists: GroupedLists, listed: Positions, label: Mapping[str, Any]
-) -> Flags:
-    """Return which labels are of candidates: of the rows `listed`, then of unlisted items."""
-    reachable = lists.unlisted.get("reachable", np.ones(len(lists.unlisted_true), dtype=bool))
+def _find_reachable_labels(lists: GroupedLists, labels: Pairs) -> Flags:
+    """Return which labels are of candidates."""
+    n_unlisted, known = len(lists.unlisted_true), lists.background
+    n_listed, is_candidate = len(labels.user) - n_unlisted, np.ones(len(labels.user), dtype=bool)
+    is_candidate[n_listed:] = lists.unlisted.get("reachable", True)
     if lists.placement_choices is not None:
-        reachable = np.zeros(len(reachable), dtype=bool)
-    known, is_candidate = lists.background, np.append(np.ones(len(listed), dtype=bool), reachable)
-    if known is not None and known.is_candidate is not None and "item" in label:
-        is_candidate[: len(listed)] = known.is_candidate[label["item"][: len(listed)]]
+        is_candidate[n_listed:] = False
+    if known is not None and known.is_candidate is not None and labels.item is not None:
+        is_candidate[:n_listed] = known.is_candidate[labels.item[:n_listed]]
     return is_candidate
 
 
-def _add_marked(
-    lists: GroupedLists,
-    user: Positions,
-    columns: dict[str, Any],
-    marked: Iterable[GroupedRows | None],
-) -> tuple[Positions, dict[str, Any]]:
-    """Return the users, and the columns, of labelled candidates and of some further ones."""
+def _add_marked(lists: GroupedLists, labels: Pairs, marked: Iterable[GroupedRows | None]) -> Pairs:
+    """Return labelled candidates and some further ones."""
     known = lists.background
     assert known is not None, "checked by the caller"  # noqa: S101
-    n_items = len(known.items)
+    n_items, n_labels = len(known.items), len(labels.user)
     more = [each.of_users(np.asarray(lists.background_users)) for each in marked if each]
-    n_labels, keys = len(user), user * n_items + columns.pop("item")
-    keys = np.concatenate([keys, *(owner * n_items + one for owner, one in more)])
-    order = np.argsort(keys, kind="stable")  # labelled candidates come first
-    kept = np.sort(order[np.diff(keys[order], prepend=-1) > 0])
-    is_candidate = np.asarray(known.is_candidate)[keys % n_items]
+    keys = [labels.make_keys(n_items), *(owner * n_items + one for owner, one in more)]
+    key = np.concatenate(keys)
+    order = np.argsort(key, kind="stable")  # labelled candidates come first
+    kept = np.sort(order[np.diff(key[order], prepend=-1) > 0])
+    is_candidate = np.asarray(known.is_candidate)[key % n_items]
     if lists.excludes_history:
         owner, item = lists.history
-        is_candidate &= ~np.isin(keys, owner * n_items + item)
+        is_candidate &= ~np.isin(key, owner * n_items + item)
     kept = kept[(kept < n_labels) | is_candidate[kept]]
-    nothing = np.full(len(keys) - n_labels, np.nan)
-    labels = {name: np.append(column, nothing)[kept] for name, column in columns.items()}
-    return keys[kept] // n_items, {**labels, "item": keys[kept] % n_items}
+    nothing = np.full(len(key) - n_labels, np.nan)
+    columns = {name: np.append(one, nothing)[kept] for name, one in labels.without_user.items()}
+    return Pairs({**columns, "user": key[kept] // n_items, "item": key[kept] % n_items})
 
 
 def add_background(
@@ -302,8 +276,7 @@ def _add_items(lists: Lists, items: Any) -> Lists:
         msg = "items is empty: give the ids of the catalogue."
         raise InvalidInputError(msg)
     check_id_types(catalogue, known, "item", ("the items of items=", "the labels and results"))
-    candidates = set(catalogue.tolist())
-    is_candidate = np.array([item in candidates for item in known.tolist()], dtype=bool)
+    is_candidate = EncodedIds(catalogue, np.zeros(0, np.int32)).find(known.tolist()) >= 0
     is_unknown = ~is_candidate[codes]
     if is_unknown.any():
         msg = (

@@ -42,7 +42,6 @@ class CatalogueLists(GroupedLists):
 
     convention: Convention
     threshold: float | None
-    lengths: Positions
     n_above: Positions
     ties_from: Floats
     n_not_made: Positions
@@ -60,19 +59,9 @@ class CatalogueLists(GroupedLists):
         return self.convention, self.threshold
 
     @property
-    def n_items(self) -> Positions:
-        """The number of items in each user's list."""
-        return self.lengths
-
-    @property
     def unlabelled_by_user(self) -> Floats:
         """The number of items in each list without a true value."""
-        return self.lengths - self.sum_by_user(~np.isnan(self.true))
-
-    @property
-    def excludes_history(self) -> bool:
-        """Whether the items that a user had in training are no candidates."""
-        return "+train" not in self.protocol
+        return self.n_items - self.sum_by_user(~np.isnan(self.true))
 
     @property
     def impossible_by_user(self) -> Floats:
@@ -118,26 +107,8 @@ class CatalogueLists(GroupedLists):
         InvalidInputError
             The lists keep fewer than `k` ranks.
         """
-        n_kept = self.unlabelled_items.shape[1]
-        if k > n_kept:
-            msg = (
-                f"This report keeps the first {n_kept} ranks of each list, not the catalogue. "
-                f"Choose k up to {n_kept}, or evaluate with a larger k."
-            )
-            raise InvalidInputError(msg)
-        items = np.empty((len(self), k), dtype=object)
-        is_listed = np.arange(k) < self.lengths[:, None]
-        is_labelled = np.zeros(items.shape, dtype=bool)
-        is_kept = (ranks < k) & ~np.isnan(self.true[rows])  # others are in `unlabelled_items`
-        rows, ranks = rows[is_kept], ranks[is_kept]
-        is_labelled[self.user_of_row[rows], ranks] = True
-        items[self.user_of_row[rows], ranks] = np.asarray(self.items)[rows]
-        is_other = is_listed & ~is_labelled
-        user, rank = np.nonzero(is_other)
-        position = (np.cumsum(is_other, axis=1) - 1)[user, rank]
-        items[user, rank] = self.unlabelled_items[user, position]
-        user, rank = np.nonzero(is_listed)
-        return self.users[user], items[user, rank], rank
+        user, rank = np.nonzero(np.arange(k) < self.n_items[:, None])
+        return self.users[user], self._fill_ranks(rows, ranks, k)[0][user, rank], rank
 
     def get_items_at(self, rows: Positions, ranks: Positions, k: int) -> tuple[Ids, Floats, Floats]:
         """Return the items, estimates and grades at the first ranks; there is only one user.
@@ -147,13 +118,32 @@ class CatalogueLists(GroupedLists):
         InvalidInputError
             The lists keep fewer ranks.
         """
-        _, items, _ = self.list_items(rows, ranks, k)
-        is_kept = (ranks < k) & ~np.isnan(self.true[rows])
+        items, estimated, true = self._fill_ranks(rows, ranks, k)
+        return items[0], estimated[0], true[0]
+
+    def _fill_ranks(self, rows: Positions, ranks: Positions, k: int) -> tuple[Ids, Floats, Floats]:
+        """Return tables of the items, estimates and grades at the first ranks of every list."""
+        n_kept = self.unlabelled_items.shape[1]
+        if k > n_kept:
+            msg = (
+                f"This report keeps the first {n_kept} ranks of each list, not the catalogue. "
+                f"Choose k up to {n_kept}, or evaluate with a larger k."
+            )
+            raise InvalidInputError(msg)
+        shape = len(self), k
+        items, estimated, true = np.empty(shape, object), np.empty(shape), np.full(shape, np.nan)
+        is_kept = (ranks < k) & ~np.isnan(self.true[rows])  # others are in `unlabelled_items`
         rows, ranks = rows[is_kept], ranks[is_kept]
-        others = np.setdiff1d(np.arange(k), ranks)
-        estimated, true = np.empty(k), np.full(k, np.nan)
-        estimated[ranks], true[ranks] = self.estimated[rows], self.true[rows]
-        estimated[others] = self.unlabelled_estimated[0, : len(others)]
+        place = self.user_of_row[rows], ranks
+        items[place], true[place] = np.asarray(self.items)[rows], self.true[rows]
+        estimated[place] = self.estimated[rows]
+        is_other = np.isnan(true) & (np.arange(k) < self.n_items[:, None])
+        other = np.nonzero(is_other)
+        kept = other[0], (np.cumsum(is_other, axis=1) - 1)[other]
+        items[other], estimated[other] = (
+            self.unlabelled_items[kept],
+            self.unlabelled_estimated[kept],
+        )
         return items, estimated, true
 
     def select_labelled(self) -> GroupedLists:
@@ -161,7 +151,8 @@ class CatalogueLists(GroupedLists):
         labelled = self.select_rows(~np.isnan(self.true))
         values = {field.name: getattr(labelled, field.name) for field in fields(GroupedLists)}
         columns = labelled.without_columns("ahead", "tied", "within").columns
-        return GroupedLists(**{**values, "columns": columns})
+        rows_only = {"lengths": None, "excludes_history": False}
+        return GroupedLists(**{**values, "columns": columns, **rows_only})
 
     @staticmethod
     def find_changed_choice(

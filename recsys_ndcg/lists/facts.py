@@ -287,20 +287,17 @@ class WeightSummary:
     @classmethod
     def of(cls, lists: GroupedLists, threshold: float | None) -> WeightSummary | None:
         """Summarise the weights of labels of at least a threshold, or else above 0."""
-        if lists.weights is None or lists.unlisted_weights is None:
+        if lists.weights is None:
             return None
-        least = np.nextafter(0, 1) if threshold is None else threshold
-        true = np.concatenate([lists.true, lists.unlisted_true])
-        weights = np.concatenate([lists.weights, lists.unlisted_weights])[true >= least]
+        labels, least = lists.labels, np.nextafter(0, 1) if threshold is None else threshold
+        weights = labels.columns["weight"][labels.columns["true"] >= least]
         values, counts = np.unique(weights, return_counts=True)
         by_weight = dict(zip(values.tolist(), counts.tolist(), strict=True))
-        known, is_label = lists.background, ~np.isnan(true)
+        known, user = lists.background, labels.user.astype(np.int64)
         if known is None or known.propensity is None:
-            return cls(by_weight, int(is_label.sum()))
-        user = np.concatenate([lists.user_of_row, lists.user_of_label])[is_label]
-        item = np.concatenate([lists.columns["item"], lists.unlisted["item"]])[is_label]
-        ids = lists.users, np.asarray(lists.item_ids)
-        found = known.propensity.find_training_rows(ids[0], user, ids[1], item)
+            return cls(by_weight, len(user))
+        items, item = np.asarray(lists.item_ids), np.asarray(labels.item, dtype=np.int64)
+        found = known.propensity.find_training_rows(lists.users, user, items, item)
         return cls(by_weight, len(user), int(found.sum()))
 
     def __add__(self, other: WeightSummary) -> WeightSummary:
@@ -439,8 +436,8 @@ class Facts:
             ratings=int(lists.n_items.sum()),
             unlabelled=lists.n_unlabelled,
             missing=int(lists.missing.sum()),
-            impossible=lists.n_impossible,
-            merged=lists.n_merged,
+            impossible=int(lists.impossible_by_user.sum()),
+            merged=0 if lists.repeats is None else int(lists.repeats.sum()),
             longest=int(lists.n_ranks.max(initial=1)),
             listed=Grades.of(true, distinct=keep_distinct),
             unlisted=Grades.of(lists.unlisted_true, distinct=keep_distinct),

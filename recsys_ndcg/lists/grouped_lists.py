@@ -19,7 +19,6 @@ from recsys_ndcg.arrays import (
     compute_offsets,
     concat_ids,
     concat_ranges,
-    count_offsets,
     make_read_only,
 )
 from recsys_ndcg.background import Background
@@ -27,6 +26,7 @@ from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import format_count
 from recsys_ndcg.input import EncodedIds, encode_ids
 from recsys_ndcg.lazy import lazy_property
+from recsys_ndcg.lists.grouping import Pairs, group_by_user
 
 #: All other arrays have an entry per user.
 _NOT_BY_USER = ("offsets", "unlisted_offsets", "item_ids")
@@ -72,9 +72,13 @@ class GroupedLists(ReadOnlyArrays):
         The rule by which repeated (user, item) rows were merged.
     repeats : int64 array, shape (n_users,), optional
         The number of each user's rows that were merged into others; None if there were none.
+    lengths : int64 array, shape (n_users,), optional
+        The number of items in each list; None if every item has a row.
     candidates : int64 array, shape (n_users,), optional
         The number of items that each list was chosen from; None if it is unknown, or if the list
         has them all.
+    excludes_history : bool
+        Whether the items that a user had in training are no candidates.
     background : Background, optional
         What is known besides the lists, for the same `item_ids`.
     background_users : int64 array, shape (n_users,), optional
@@ -95,7 +99,9 @@ class GroupedLists(ReadOnlyArrays):
     order_only: bool = False
     duplicates: str = "raise"
     repeats: Positions | None = None
+    lengths: Positions | None = None
     candidates: Positions | None = None
+    excludes_history: bool = False
     background: Background | None = None
     background_users: Positions | None = None
 
@@ -225,7 +231,7 @@ class GroupedLists(ReadOnlyArrays):
     @lazy_property
     def n_items(self) -> Positions:
         """The number of items in each user's list."""
-        return make_read_only(np.diff(self.offsets))
+        return make_read_only(np.diff(self.offsets) if self.lengths is None else self.lengths)
 
     @property
     def known(self) -> frozenset[str]:
@@ -236,15 +242,13 @@ class GroupedLists(ReadOnlyArrays):
     def history(self) -> tuple[Positions, Positions]:
         """The user's position and the item of every training row of these users, each once."""
         assert self.background is not None, "checked by the plan"  # noqa: S101
-        assert self.background.history is not None, "checked by the plan"  # noqa: S101
-        return self.background.history.of_users(np.asarray(self.background_users))
+        return self.background.train.of_users(np.asarray(self.background_users))
 
     @property
     def n_history(self) -> Positions:
         """The number of training items of each user."""
         assert self.background is not None, "checked by the plan"  # noqa: S101
-        assert self.background.history is not None, "checked by the plan"  # noqa: S101
-        return self.background.history.count(np.asarray(self.background_users))
+        return self.background.train.count(np.asarray(self.background_users))
 
     @lazy_property
     def is_seen(self) -> Flags:
@@ -286,16 +290,6 @@ class GroupedLists(ReadOnlyArrays):
         return np.asarray(keys[place] == wanted)
 
     @property
-    def excludes_history(self) -> bool:
-        """Whether the items that a user had in training are no candidates."""
-        return False
-
-    @property
-    def has_candidates(self) -> bool:
-        """Whether each list was chosen from more candidates, whose number is known."""
-        return self.candidates is not None
-
-    @property
     def n_candidates(self) -> Positions:
         """The number of items that the recommender ordered for each user: all in the list."""
         return self.n_items
@@ -329,16 +323,6 @@ class GroupedLists(ReadOnlyArrays):
         return int(self.unlabelled_by_user.sum())
 
     @property
-    def n_impossible(self) -> int:
-        """The number of predictions that the model could not make."""
-        return int(self.impossible_by_user.sum())
-
-    @property
-    def n_merged(self) -> int:
-        """The number of repeated rows that were merged into others."""
-        return 0 if self.repeats is None else int(self.repeats.sum())
-
-    @property
     def placement_choices(self) -> tuple[Convention, float | None] | None:
         """The choices and threshold of `CatalogueLists`; None if every item has a row."""
         return None
@@ -347,6 +331,19 @@ class GroupedLists(ReadOnlyArrays):
     def user_of_row(self) -> Positions:
         """The position in `users` of each row's user."""
         return np.repeat(np.arange(len(self)), np.diff(self.offsets))
+
+    @property
+    def labels(self) -> Pairs:
+        """All labels, those of listed items first: user, true, and if known item and weight."""
+        rows = np.flatnonzero(~np.isnan(self.true))
+        columns = {
+            name: np.append(self.columns[name][rows], self.unlisted[name])
+            for name in ("true", "item")
+            if name in self.columns
+        }
+        if self.weights is not None and self.unlisted_weights is not None:
+            columns["weight"] = np.append(self.weights[rows], self.unlisted_weights)
+        return Pairs({"user": np.append(self.user_of_row[rows], self.user_of_label), **columns})
 
     @property
     def user_of_label(self) -> Positions:
@@ -444,20 +441,18 @@ class GroupedLists(ReadOnlyArrays):
         """Return the lists with more users, who have no list and no labels; known ones stay."""
         ids, codes = encode_ids(concat_ids([self.users, users]), "user")
         place = codes[: len(self)]
-        sizes, n_unlisted = np.zeros((2, len(ids)), dtype=np.int64)
-        sizes[place], n_unlisted[place] = np.diff(self.offsets), self.n_unlisted
-        by_user: dict[str, Any] = {}
-        for name in self._list_arrays_by_user():
-            known = getattr(self, name)
-            by_user[name] = np.zeros(len(ids), dtype=known.dtype)
-            by_user[name][place] = known
+
+        def spread(values: NDArray[Any]) -> NDArray[Any]:
+            spread_out = np.zeros(len(ids), dtype=values.dtype)
+            spread_out[place] = values
+            return spread_out
+
+        by_user = {name: spread(getattr(self, name)) for name in self._list_arrays_by_user()}
         by_user["users"] = ids
-        return replace(
-            self,
-            offsets=compute_offsets(sizes),
-            unlisted_offsets=compute_offsets(n_unlisted),
-            **by_user,
-        )
+        by_user["offsets"] = compute_offsets(spread(np.diff(self.offsets)))
+        by_user["unlisted_offsets"] = compute_offsets(spread(self.n_unlisted))
+        changes: dict[str, Any] = by_user
+        return replace(self, **changes)
 
     def with_columns(self, **columns: NDArray[Any]) -> Self:
         """Return the lists with columns replaced or added."""
@@ -492,16 +487,15 @@ class GroupedLists(ReadOnlyArrays):
         if self.impossible is None:
             return self
         extra = np.flatnonzero(self.impossible & ~np.isnan(self.true))
-        user = np.concatenate([self.user_of_label, self.user_of_row[extra]])
-        order = np.argsort(user, kind="stable")
-        kept = self.select_rows(~self.impossible).without_columns("impossible")
-        unlisted = {
-            name: np.concatenate([known, self.columns[name][extra]])[order]
+        columns = {
+            name: np.append(known, self.columns[name][extra])
             for name, known in self.unlisted.items()
             if name != "reachable"
         }
-        offsets = count_offsets(user, len(self))
-        kept = replace(kept, unlisted_offsets=offsets, unlisted=unlisted)
+        columns["user"] = np.append(self.user_of_label, self.user_of_row[extra])
+        unlisted, offsets = group_by_user(Pairs(columns), len(self))
+        kept = self.select_rows(~self.impossible).without_columns("impossible")
+        kept = replace(kept, unlisted_offsets=offsets, unlisted=unlisted.without_user)
         return replace(kept, missing=(kept.n_items == 0) & (kept.n_unlisted > 0))
 
     def slice_users(self, first: int, last: int) -> Self:

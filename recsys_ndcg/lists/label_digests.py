@@ -38,25 +38,17 @@ def digest_labels(lists: GroupedLists) -> NDArray[np.uint32]:
     items = np.zeros(0, dtype=np.uint64) if lists.item_ids is None else hash_ids(lists.item_ids)
 
     def digest_block(block: tuple[int, int]) -> NDArray[np.uint32]:
-        some, user_hashes = lists.slice_users(*block), users[slice(*block)]
-        parts = (
-            (some.user_of_row, some.columns, some.weights),
-            (some.user_of_label, some.unlisted, some.unlisted_weights),
-        )
+        some = lists.slice_users(*block)
+        labels = some.labels
+        columns: dict[str, NDArray[Any]] = {"user": users[slice(*block)][labels.user]}
+        columns["true"] = labels.columns["true"] + 0.0  # -0.0 is 0.0
+        if labels.item is not None:
+            columns["item"] = items[labels.item]
+        if "weight" in labels.columns:
+            columns["weight"] = labels.columns["weight"] + 0.0
         total = np.zeros(len(some), dtype=np.uint64)
-        for user, part, weights in parts:
-            true = part["true"]
-            labelled = np.flatnonzero(~np.isnan(true))
-            columns = {
-                "user": user_hashes[user[labelled]],
-                "true": true[labelled] + 0.0,
-            }  # -0.0 is 0.0
-            if "item" in part:
-                columns["item"] = items[part["item"][labelled]]
-            if weights is not None:
-                columns["weight"] = weights[labelled] + 0.0
-            rows = pd.util.hash_pandas_object(pd.DataFrame(columns), index=False).to_numpy()
-            np.add.at(total, user[labelled], rows)
+        rows = pd.util.hash_pandas_object(pd.DataFrame(columns), index=False).to_numpy()
+        np.add.at(total, labels.user, rows)
         return total.astype(np.uint32)
 
     return np.concatenate(

@@ -111,7 +111,7 @@ class Categories(OfTopics):
         lengths, index = np.unique(shown, return_inverse=True)
         size = np.full(len(lengths), len(candidates))
         n_with = np.tile(n_with, (len(lengths), 1))
-        if lists.without_history:  # each user has other candidates
+        if lists.excludes_history:  # each user has other candidates
             n_seen, n_seen_with = self._count_seen(lists, feature)
             lengths, index, size = shown, np.arange(len(shown)), size[index] - n_seen
             n_with = n_with[np.zeros_like(index)] - n_seen_with

@@ -18,15 +18,13 @@ from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.lazy import Cache, lazy_property
 from recsys_ndcg.metrics.features import OfColumn
 from recsys_ndcg.metrics.metric import Metric
-from recsys_ndcg.metrics.pairs import DistanceMoments, ShownItems, iterate_pairs, split_costs
+from recsys_ndcg.metrics.pairs import ShownItems, iterate_pairs, split_costs
 
 #: The weights of pairs of rows.
 _Weigh: TypeAlias = Callable[[Positions, Positions], Any]
 _CELLS = 2**20  # entries of a table that is made at once
 _FEW_KINDS = 1500  # for up to so many different entries, all distances are kept in a table
 _MANY_KINDS = 10_000  # for more different entries, sums over all pairs are not computed (NaN)
-_LARGEST = 3000  # larger tables of products are not made: there is no deviation (NaN)
-_LONG_LIST = 1000  # longer lists have too many pairs for a deviation
 _ROUNDING = 1e-12  # of the largest distance
 _BY_COLUMN = {
     "set": "jaccard", "vector": "cosine", "category": "category", "number": "category",
@@ -61,7 +59,7 @@ class Distances:
 
         place = np.arange(len(shown.user)) + 1
         count = shown.offsets[shown.user + 1] - place
-        by_row, _ = self._sum_rows(shown.item, shown.item, place, count, weigh)
+        by_row = self._sum_rows(shown.item, shown.item, place, count, weigh)
         return np.bincount(shown.user, by_row, shown.n_users).astype(np.float64)
 
     def sum_from(
@@ -79,24 +77,7 @@ class Distances:
             The other items.
         """
         first, count = offsets[user], np.diff(offsets)[user]
-        total: Floats = self._sum_rows(item, others, first, count, lambda *_: 1.0)[0]
-        return total
-
-    def compute_moments_of_lists(self, offsets: Positions, item: Positions) -> DistanceMoments:
-        """Return the moments of the distances in each list; NaN for very long lists."""
-        sizes = np.diff(offsets)
-        is_long = sizes > _LONG_LIST
-        user = np.repeat(np.arange(len(sizes)), sizes)
-        count = np.where(is_long, 0, sizes)[user]
-        sums = self._sum_rows(item, item, offsets[user], count, np.not_equal)
-        total, squares, row_squares = (
-            np.bincount(user, each, len(sizes)) for each in (*sums, sums[0] * sums[0])
-        )
-        return DistanceMoments.of(sizes, row_squares, total, np.where(is_long, np.nan, squares))
-
-    def compute_moments(self, items: Positions) -> DistanceMoments:
-        """Return the moments of the distances of some items; NaN if there are too many pairs."""
-        raise NotImplementedError
+        return self._sum_rows(item, others, first, count, lambda *_: 1.0)
 
     def sum_by_item(self, items: Positions) -> Floats:
         """Return the sum of each item's distances from the others."""
@@ -105,13 +86,11 @@ class Distances:
     def _sum_rows(
         self, item: Positions, others: Positions, first: Positions, count: Positions, weigh: _Weigh
     ) -> Floats:
-        """Return the sum of the distances of each row's item from others, and of their squares."""
-        sums = np.zeros((2, len(item)))
+        """Return the sum of the distances of each row's item from others."""
+        sums = np.zeros(len(item))
         for rows, one, other in iterate_pairs(first, count, self._limit):
-            distance, index = self.measure(item[one], others[other]), one - rows.start
-            terms = weigh(one, other) * distance
-            for place, each in enumerate((terms, terms * distance)):
-                sums[place, rows] = np.bincount(index, each, rows.stop - rows.start)
+            terms = weigh(one, other) * self.measure(item[one], others[other])
+            sums[rows] = np.bincount(one - rows.start, terms, rows.stop - rows.start)
         return sums
 
     @property
@@ -204,23 +183,12 @@ class ProductDistances(Distances):
             products[rows] = _sum_by_row(common, common.data)
         return np.maximum(self.scale * counts[user] - products, 0.0)  # below 0 by rounding
 
-    def compute_moments(self, items: Positions) -> DistanceMoments:
-        """Return the moments of the distances of some items; NaN if there are too many pairs."""
-        n, x, norms, c = len(items), self.vectors[items], self._norms[items], self.scale
-        rows, products = self.sum_by_item(items), np.nan
-        if min(x.shape) <= _LARGEST:  # both tables have the same sum of squares
-            table = x.T @ x if x.shape[1] < n else x @ x.T
-            products = float((table.data**2).sum() - (norms**2).sum())
-        total, ordered = float(rows.sum()), n * (n - 1.0)
-        total = 0.0 if abs(total) < _ROUNDING * c * ordered else total
-        squares = 2 * c * total - c * c * ordered + products
-        return DistanceMoments.of(n, float((rows**2).sum()), total, squares)
-
     def sum_by_item(self, items: Positions) -> Floats:
         """Return the sum of each item's distances from the others."""
         x = self.vectors[items]
         similarity = x @ np.asarray(x.sum(axis=0)).ravel() - self._norms[items]
-        return np.asarray(self.scale * (len(items) - 1) - similarity)
+        sums = self.scale * (len(items) - 1) - similarity
+        return np.where(np.abs(sums) < _ROUNDING * self.scale * len(items), 0.0, sums)
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,30 +231,17 @@ class FunctionDistances(Distances):
             return self._table[first, second]
         return self.function(self.entries[first], self.entries[second])
 
-    def compute_moments(self, items: Positions) -> DistanceMoments:
-        """Return the moments of the distances of some items; NaN for too many different ones."""
-        _, times, (sums, squares) = self._sum_by_kind(items)
-        total, all_squares, row_squares = (
-            float((times * each).sum()) for each in (sums, squares, sums * sums)
-        )
-        return DistanceMoments.of(len(items), row_squares, total, all_squares)
-
     def sum_by_item(self, items: Positions) -> Floats:
         """Return the sum of each item's distances from the others; NaN for too many kinds."""
-        place, _, (sums, _) = self._sum_by_kind(items)
-        return np.asarray(sums[place])
-
-    def _sum_by_kind(self, items: Positions) -> tuple[Positions, Positions, Floats]:
-        """Return each item's kind, the items of each kind, and the sums of d and d²."""
         _, first, place, times = np.unique(
             self.kind[items], return_index=True, return_inverse=True, return_counts=True
         )
         one, n_kinds = items[first], len(first)
         if n_kinds > _MANY_KINDS:
-            return place, times, np.full((2, n_kinds), np.nan)
+            return np.full(len(items), np.nan)
         start, count = np.zeros(n_kinds, np.int64), np.full(n_kinds, n_kinds)
         sums = self._sum_rows(one, one, start, count, lambda a, b: times[b] - (a == b))
-        return place, times, sums
+        return np.asarray(sums[place])
 
 
 def measure_jaccard(first: NDArray[Any], second: NDArray[Any]) -> Floats:
@@ -413,17 +368,23 @@ def find_distance_warning(metric: Metric, known: Background | None, convention: 
     return ""
 
 
-def find_moments(known: Background, column: str, convention: Convention) -> DistanceMoments | None:
-    """Return the moments of the distances of all candidates, computed once; None if unknown."""
-    if known.is_candidate is None:
-        return None
-    items = np.flatnonzero(known.is_candidate)
-    key = "moments", column, convention.distance, convention.popularity_of
-    distances = find_distances(known, column, convention)
-    return _get_cache(known).get_or_compute(key, lambda: distances.compute_moments(items))
+def sum_candidates(known: Background, column: str, convention: Convention) -> Floats:
+    """Return the sum of each candidate's distances from the others, computed once.
+
+    0 for other items; NaN if there are too many pairs of candidates.
+    """
+
+    def compute() -> Floats:
+        items, sums = np.flatnonzero(np.asarray(known.is_candidate)), np.zeros(len(known.items))
+        sums[items] = find_distances(known, column, convention).sum_by_item(items)
+        return sums
+
+    key = "sums", column, convention.distance, convention.popularity_of
+    sums: Floats = _get_cache(known).get_or_compute(key, compute)
+    return sums
 
 
-def average_rest(
+def average_candidates(
     known: Background, column: str, convention: Convention, left_out: ShownItems
 ) -> Floats:
     """Return the mean distance of all candidates but those that each list leaves out.
@@ -435,19 +396,11 @@ def average_rest(
     left_out : ShownItems
         The items to leave out, all candidates.
     """
-    items = np.flatnonzero(np.asarray(known.is_candidate))
-    distances = find_distances(known, column, convention)
-
-    def sum_by_item() -> Floats:
-        sums = np.zeros(len(known.items))
-        sums[items] = distances.sum_by_item(items)
-        return sums
-
-    key = "sums", column, convention.distance, convention.popularity_of
-    sums = _get_cache(known).get_or_compute(key, sum_by_item)
+    sums = sum_candidates(known, column, convention)
     of_left_out = np.bincount(left_out.user, sums[left_out.item], left_out.n_users)
-    total = sums[items].sum() / 2 - of_left_out + distances.sum_expected(left_out)
-    n = len(items) - np.diff(left_out.offsets)
+    among_these = find_distances(known, column, convention).sum_expected(left_out)
+    total = sums.sum() / 2 - of_left_out + among_these
+    n = int(np.asarray(known.is_candidate).sum()) - np.diff(left_out.offsets)
     return np.asarray(np.maximum(total, 0.0) / np.maximum(n * (n - 1) / 2, 1.0))
 
 

@@ -11,16 +11,15 @@ from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.lists import CandidateLists, GroupedLists
 from recsys_ndcg.metrics.distances import (
-    Distances,
-    average_rest,
+    average_candidates,
     find_distance_objection,
     find_distances,
-    find_moments,
+    sum_candidates,
 )
 from recsys_ndcg.metrics.features import OfColumn
 from recsys_ndcg.metrics.history import list_seen_candidates
 from recsys_ndcg.metrics.metric import ORDER, get_background
-from recsys_ndcg.metrics.pairs import DistanceMoments, ShownItems
+from recsys_ndcg.metrics.pairs import ShownItems
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import Ranking
 
@@ -59,7 +58,8 @@ class Diversity(OfColumn):
     distances; it must be symmetric.
 
     The mean over the orders of ties, and chance, are exact. The most and least diverse orders are
-    not known in general: there is no tie range, best or worst.
+    not known in general: there is no tie range, best or worst. There is no z either, because the
+    variance under random order is not computed.
 
     References
     ----------
@@ -119,8 +119,9 @@ class Diversity(OfColumn):
         self, convention: Convention, known: Background | None, *, is_drawn: bool
     ) -> str:
         """Return an objection if the catalogue has too many pairs."""
-        moments = find_moments(known, self.column, convention) if is_drawn and known else None
-        if moments is None or not np.isnan(moments.mean):
+        if not is_drawn or known is None or known.is_candidate is None:
+            return ""
+        if not np.isnan(sum_candidates(known, self.column, convention)).any():
             return ""
         return "the catalogue has too many different entries to compare all pairs of them"
 
@@ -146,64 +147,44 @@ class Diversity(OfColumn):
         alone = 0.0 if isinstance(convention.single_item, str) else 1.0
         return np.where(count >= 2, bottom, np.where(count == 1, alone, 0.0))
 
-    def deviation(self, ranking: Ranking) -> Floats:
-        """Return the standard deviation of the numerator over all orders of the list."""
-        lists, count = ranking.lists, self._count(ranking)
-        if isinstance(lists, CandidateLists):
-            deviation = self._get_moments(ranking).deviation(lists.n_candidates, count)
-            if lists.without_history:  # each user has other candidates
-                deviation = np.full(len(count), np.nan)
-        else:
-            shown = self._get_shown(ranking, None)
-            moments = self._get_distances(ranking).compute_moments_of_lists(
-                shown.offsets, shown.item
-            )
-            deviation = moments.deviation(np.diff(shown.offsets), count)
-        return np.where(count >= 2, deviation, 0.0)
-
-    def _get_distances(self, ranking: Ranking) -> Distances:
-        return find_distances(get_background(ranking.lists), self.column, ranking.convention)
-
-    def _get_moments(self, ranking: Ranking) -> DistanceMoments:
-        """Return the moments of the distances of all candidates; NaN if these are unknown."""
-        moments = find_moments(get_background(ranking.lists), self.column, ranking.convention)
-        return moments or DistanceMoments(np.nan, np.nan, np.nan)
-
     def _sum_distances(self, ranking: Ranking) -> Floats:
-        lists = ranking.lists
+        lists, convention = ranking.lists, ranking.convention
+        known = get_background(lists)
         if not isinstance(lists, CandidateLists):
-            return self._get_distances(ranking).sum_expected(self._get_shown(ranking, self.k))
-        count, mean = self._count(ranking), self._get_moments(ranking).mean
-        if lists.without_history:
-            mean = self._average_rest(lists, ranking.convention)
+            shown = self._get_shown(ranking)
+            return find_distances(known, self.column, convention).sum_expected(shown)
+        count, mean = self._count(ranking), np.full(len(lists), np.nan)
+        if known.is_candidate is not None:
+            left_out = self._find_left_out(lists)
+            mean = average_candidates(known, self.column, convention, left_out)
         return np.asarray(count * (count - 1) / 2 * mean)
 
-    def _average_rest(self, lists: CandidateLists, convention: Convention) -> Floats:
-        """Return the mean distance of the candidates that each user did not have in training."""
-        owner, item = list_seen_candidates(lists)
+    def _find_left_out(self, lists: CandidateLists) -> ShownItems:
+        """Return the candidates that each user had in training, if these are not recommended."""
+        owner, item = np.zeros((2, 0), dtype=np.int64)
+        if lists.excludes_history:
+            owner, item = list_seen_candidates(lists)
         is_tied, n_drawn = np.zeros(len(item), dtype=bool), np.zeros(len(lists), dtype=np.int64)
-        seen = ShownItems(len(lists), owner, item, is_tied, n_drawn)
-        return average_rest(get_background(lists), self.column, convention, seen)
+        return ShownItems(len(lists), owner, item, is_tied, n_drawn)
 
     def _count(self, ranking: Ranking) -> Floats:
         """Return the number of items that each list shows."""
         if isinstance(ranking.lists, CandidateLists):
             return ranking.count_shown(self.k).astype(np.float64)
-        return self._get_shown(ranking, self.k).count
+        return self._get_shown(ranking).count
 
-    def _get_shown(self, ranking: Ranking, k: int | None) -> ShownItems:
-        """Return the items that may be among the first k, None for the whole list."""
-        return ranking.get_or_compute(
-            ("shown", self.column, k), lambda: self._find_shown(ranking, k)
-        )
+    def _get_shown(self, ranking: Ranking) -> ShownItems:
+        """Return the items that may be among the first k, computed once."""
+        key = "shown", self.column, self.k
+        return ranking.get_or_compute(key, lambda: self._find_shown(ranking))
 
-    def _find_shown(self, ranking: Ranking, k: int | None) -> ShownItems:
+    def _find_shown(self, ranking: Ranking) -> ShownItems:
         lists, n_users = ranking.lists, len(ranking.n_items)
         item: Positions = np.asarray(lists.item_codes).astype(np.int64)
         user, is_tied, n_shown = lists.user_of_row, np.zeros(len(item), dtype=bool), ranking.n_items
-        if k is not None:
-            rows, user, share = ranking.exposure(np.ones(ranking.width(k)))
-            item, is_tied, n_shown = item[rows], share < 1, np.minimum(n_shown, k)
+        if self.k is not None:
+            rows, user, share = ranking.exposure(np.ones(ranking.width(self.k)))
+            item, is_tied, n_shown = item[rows], share < 1, np.minimum(n_shown, self.k)
         n_drawn = n_shown - np.bincount(user[~is_tied], minlength=n_users)
         if self._drops(ranking.convention):
             kept = np.asarray(self.get_feature(lists).is_known)[item]

@@ -121,7 +121,7 @@ def describe_items(lists: GroupedLists) -> dict[str, Floats]:
     known = lists.background
     columns = {
         "catalogue": None if known is None else known.in_catalogue,
-        "train": None if known is None or known.n_users_of is None else known.in_train,
+        "train": None if known is None or known.history is None else known.in_train,
     }
     return {name: one.astype(np.float64) for name, one in columns.items() if one is not None}
 

@@ -1,14 +1,13 @@
-"""Pairs of the items of a list: which of them are shown, and how much their distances vary."""
+"""Pairs of the items of a list, and which items are shown."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from recsys_ndcg.arrays import Flags, Floats, Positions, compute_offsets, concat_ranges
+from recsys_ndcg.arrays import Flags, Floats, Positions, concat_ranges, count_offsets
 from recsys_ndcg.lazy import lazy_property
 
 
@@ -40,7 +39,7 @@ class ShownItems:
     @lazy_property
     def offsets(self) -> Positions:
         """The start of each user's rows, and the end of the last."""
-        return compute_offsets(np.bincount(self.user, minlength=self.n_users))
+        return count_offsets(self.user, self.n_users)
 
     @lazy_property
     def n_tied(self) -> Positions:
@@ -57,54 +56,6 @@ class ShownItems:
     def count(self) -> Floats:
         """The number of items that each list shows."""
         return (np.diff(self.offsets) - self.n_tied + self.n_drawn).astype(np.float64)
-
-
-@dataclass(frozen=True)
-class DistanceMoments:
-    """The distances of all pairs of n items: their mean, and what the variance of sums needs.
-
-    Parameters
-    ----------
-    mean : float or float64 array
-        The mean distance of a pair.
-    squares : float or float64 array
-        The sum of (d - mean)² over the pairs.
-    row_squares : float or float64 array
-        The sum of R² over the items, with R the sum of (d - mean) over the item's pairs.
-    """
-
-    mean: Any
-    squares: Any
-    row_squares: Any
-
-    @classmethod
-    def of(cls, n_items: Any, row_squares: Any, total: Any, squares: Any) -> DistanceMoments:
-        """Return it, given n, Σ R², Σ R and Σ d² over ordered pairs, with R the sums of rows."""
-        n = np.asarray(n_items, dtype=np.float64)
-        ordered = np.maximum(n * (n - 1), 1.0)
-        mean = total / ordered
-        centred = squares / 2 - ordered / 2 * mean * mean
-        rows = row_squares - np.square(total) / np.maximum(n, 1)
-        # equal distances differ by rounding only
-        centred = np.where(centred <= 1e-13 * squares, 0.0, centred)
-        return cls(mean, centred, np.where(rows > 1e-13 * row_squares, rows, 0.0))
-
-    def deviation(self, n_items: Any, n_drawn: Any) -> Floats:
-        r"""Return the standard deviation of the sum of the distances of s of n items.
-
-        .. math:: q_2 \frac{(n-s)(n-s-1)}{(n-2)(n-3)} \sum \delta^2
-            + q_3 \frac{n-s}{n-3} \sum_i R_i^2
-
-        is its square, with q_2 and q_3 the probabilities that two and three given items are drawn.
-        """
-        n, s = np.asarray(n_items, dtype=np.float64), np.asarray(n_drawn, dtype=np.float64)
-        two = s * (s - 1) / np.maximum(n * (n - 1), 1)
-        three = two * np.maximum(s - 2, 0) / np.maximum(n - 2, 1)
-        rest = n - s
-        of_pairs = np.where(n > 3, rest * (rest - 1) / np.maximum((n - 2) * (n - 3), 1), rest > 0)
-        of_items = np.where(n > 3, rest / np.maximum(n - 3, 1), 0.0)
-        variance = two * of_pairs * self.squares + three * of_items * self.row_squares
-        return np.asarray(np.sqrt(variance))
 
 
 def split_costs(cost: Positions, limit: int) -> Iterator[slice]:

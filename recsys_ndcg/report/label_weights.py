@@ -135,7 +135,7 @@ def _count_training_rows(lists: GroupedLists, train: Any) -> tuple[Background, F
     source = Background.of(train)
     if source is None and known is not None:
         source = known if known.propensity is None else known.propensity.train
-    if source is None or source.n_rows is None:
+    if source is None or source.history is None:
         msg = (
             "Popularity is the number of training rows: pass train=, the rows of the training set."
         )

@@ -322,7 +322,7 @@ class MeasuredLists:
             if not isinstance(one.metric, OverLists) or one.metric.no_chance:
                 continue
             kept = ~scores.left_out[:, column]
-            if self.lists.has_candidates or self.lists.placement_choices is not None:
+            if self.lists.candidates is not None or self.lists.placement_choices is not None:
                 totals[column] = sum_random_exposures(one.metric, one.convention, self.lists, kept)
             else:
                 random = self._with_all_tied(one, "expected")
@@ -378,7 +378,7 @@ class MeasuredLists:
         all_tied = replace(measurement.with_ties(ties), all_tied=True)
         if not measurement.metric.depends_on_order:
             return all_tied.without_score("its score does not depend on the order")
-        has_candidates, known = self.lists.has_candidates, self.facts.background
+        has_candidates, known = self.lists.candidates is not None, self.facts.background
         if measurement.metric.needs and has_candidates and known and known.is_candidate is None:
             return all_tied.without_score("only the number of candidates is known: pass catalogue=")
         reason = measurement.denominator_objection(self.facts, is_chosen=has_candidates)

@@ -23,6 +23,7 @@ from recsys_ndcg.split_checks.split import (
     Finding,
     Split,
     count_rows,
+    count_test_users,
     format_share,
     register,
 )
@@ -51,18 +52,15 @@ _SLOW = ("what this split can tell apart",)
 @register("pairs in both parts")
 def find_shared_pairs(split: Split) -> Finding:
     """Find test rows whose pair of user and item is in training."""
-    shared = split.train.in_train["test"]
-    return count_rows(split.test.part, shared, "error", "{are} in training, too")
+    return count_rows(split.test, split.test.in_train, "error", "{are} in training, too")
 
 
 @register("validation rows in other parts", "validation")
 def find_shared_validation(split: Split) -> Finding:
     """Find validation rows whose pair of user and item is in training or in the test part."""
-    assert split.validation is not None, "registered so"  # noqa: S101
-    part = split.validation.part
-    shared = split.train.in_train["validation"] | split.test.part.contains(part)
-    fault = "{are} in training or in the test part, too"
-    return count_rows(part, shared, "error", fault, what="validation row")
+    validation = split.parts["validation"]
+    shared = validation.in_train | split.test.part.contains(validation.part)
+    return count_rows(validation, shared, "error", "{are} in training or in the test part, too")
 
 
 @register("repeated pairs")
@@ -87,14 +85,14 @@ def find_repeats(split: Split) -> Finding:
 def find_unknown_users(split: Split) -> Finding:
     """Find test rows of users without training rows."""
     fault = "{have} a user without training rows"
-    return count_rows(split.test.part, split.test.is_unknown_user, "warning", fault, least=MANY)
+    return count_rows(split.test, split.test.is_unknown_user, "warning", fault, least=MANY)
 
 
 @register("items unknown in training")
 def find_unknown_items(split: Split) -> Finding:
     """Find test rows of items without training rows, which no model can recommend."""
     return count_rows(
-        split.test.part,
+        split.test,
         split.test.is_unknown_item,
         "warning",
         "{have} an item without training rows",
@@ -126,25 +124,18 @@ def count_users(split: Split) -> Finding:
 def find_trivial_users(split: Split) -> Finding:
     """Find users whose test row can be ranked in one way only, if just their test rows are."""
     is_single = split.test.part.user.counts == 1
-    what = "one test row"
+    what = "have one test row"
     if is_single.any():
         what += ": ranking their own test rows shows nothing, so rank lists of the catalogue"
-    found = _count_test_users(is_single, what)
-    return replace(found, verdict="warning") if found.share > 0.5 else found
+    finding = count_test_users(is_single, what)
+    return replace(finding, verdict="warning") if finding.share > 0.5 else finding
 
 
 @register("users with fewer than k test rows")
 def find_short_users(split: Split) -> Finding:
     """Count users whose lists of test rows are shorter than the cutoff."""
-    is_short = split.test.part.user.counts < split.k
-    return _count_test_users(is_short, f"fewer than {split.k} test rows")
-
-
-def _count_test_users(are_such: Flags, what: str) -> Finding:
-    """Return the fact that some of the test users have something."""
-    count, share = int(are_such.sum()), float(are_such.mean())
-    users = format_count(len(are_such), "test user")
-    return Finding("fact", f"{count} of {users}{format_share(share)} have {what}.", count, share)
+    what = f"have fewer than {split.k} test rows"
+    return count_test_users(split.test.part.user.counts < split.k, what)
 
 
 @register("filtered by number of rows")
@@ -226,8 +217,7 @@ def find_threshold_shift(split: Split) -> Finding:
 @register("validation made like test", "validation")
 def compare_validation(split: Split) -> Finding:
     """Compare the validation part with the test part, for which choices made on it must hold."""
-    assert split.validation is not None, "registered so"  # noqa: S101
-    test, validation = split.test.shares, split.validation.shares
+    test, validation = split.test.shares, split.parts["validation"].shares
     gaps = {
         name: (validation[name], share)
         for name, share in test.items()
@@ -261,8 +251,7 @@ def _format_p(p_value: float) -> str:
 def find_users_future(split: Split) -> Finding:
     """Find test rows whose user has a later row in training."""
     fault = "{are} earlier than a training row of the same user"
-    rows = split.test.is_earlier_than_training
-    return count_rows(split.test.part, rows, "warning", fault, least=0.0)
+    return count_rows(split.test, split.test.is_earlier_than_training, "warning", fault)
 
 
 @register("overlap of periods", "times")
@@ -281,19 +270,18 @@ def find_overlap(split: Split) -> Finding:
 def find_items_future(split: Split) -> Finding:
     """Find test rows that are earlier than the first training row of their item."""
     fault = "{are} earlier than the first training row of the item"
-    return count_rows(split.test.part, split.test.is_before_item, "warning", fault, least=MANY)
+    return count_rows(split.test, split.test.is_before_item, "warning", fault, least=MANY)
 
 
 @register("items from the future in lists", "times", "lists")
 def find_listed_future(split: Split) -> Finding:
     """Find listed items whose first training row is later than all test rows of the user."""
-    lists, test = split.lists, split.test.part
-    assert lists is not None, "registered so"  # noqa: S101
+    lists, test = split.parts["lists"], split.test.part
     last = pd.Series(find_ends(test.user, np.asarray(test.time), np.fmax), test.user.ids)
-    first = split.train.items["first"].reindex(lists.item.ids).to_numpy()[lists.item.codes]
-    rows = np.asarray(first > last.reindex(lists.user.ids).to_numpy()[lists.user.codes])
+    last_of_row = last.reindex(lists.part.user.ids).to_numpy()[lists.part.user.codes]
+    rows = lists.by_item["first"].to_numpy()[lists.part.item.codes] > last_of_row
     fault, meaning = "{are} newer than the user's last test row", ": it did not exist yet"
-    return count_rows(lists, rows, "warning", fault, meaning=meaning, what="listed item")
+    return count_rows(lists, rows, "warning", fault, meaning=meaning)
 
 
 @register("test period", "times")
@@ -301,8 +289,8 @@ def describe_period(split: Split) -> Finding:
     """Describe the periods of the parts."""
     periods = {"test": split.test.part.period, "training": split.train.period}
     test, train = periods.values()
-    if split.validation is not None:
-        periods["validation"] = split.validation.part.period
+    if "validation" in split.parts:
+        periods["validation"] = split.parts["validation"].part.period
     sentence = f"Test rows are {_format_period(test)}, training rows {_format_period(train)}."
     missing = np.count_nonzero(np.isnan(np.asarray(split.test.part.time)))
     missing += len(split.train) - int(split.train.sums["timed"])
@@ -331,10 +319,9 @@ def _format_period(period: tuple[float, float]) -> str:
 @register("training items in lists", "lists")
 def find_listed_training(split: Split) -> Finding:
     """Find listed items that their user had in training."""
-    assert split.lists is not None, "registered so"  # noqa: S101
-    rows = split.train.in_train["lists"]
+    lists = split.parts["lists"]
     fault, meaning = "{are} in the user's training rows", ": the place is lost for a new item"
-    return count_rows(split.lists, rows, "error", fault, meaning=meaning, what="listed item")
+    return count_rows(lists, lists.in_train, "error", fault, meaning=meaning)
 
 
 @register("sampled candidates", "lists")
@@ -344,8 +331,7 @@ def find_sampled(split: Split) -> Finding:
     They are if every list has 100 or 101 items, and nearly all test rows are in their user's list,
     which they are in no recommended lists.
     """
-    assert split.lists is not None, "registered so"  # noqa: S101
-    lengths = split.lists.user.counts
+    lengths = split.parts["lists"].part.user.counts
     shortest, longest = int(lengths.min()), int(lengths.max())
     sizes = f"{shortest}" if shortest == longest else f"{shortest} to {longest}"
     sentence = f"Lists have {sizes} items."
@@ -363,10 +349,9 @@ def find_sampled(split: Split) -> Finding:
 @register("test items missing from candidates", "lists")
 def find_missing_candidates(split: Split) -> Finding:
     """Find test rows that are not in their user's list: an error if lists are candidates."""
-    assert split.lists is not None, "registered so"  # noqa: S101
     is_sampled = find_sampled(split).verdict == "warning"
     return count_rows(
-        split.test.part,
+        split.test,
         _find_missing(split),
         "error" if is_sampled else "fact",
         "{are} missing from the user's list",
@@ -377,15 +362,14 @@ def find_missing_candidates(split: Split) -> Finding:
 @register("users with lists", "lists")
 def count_users_with_lists(split: Split) -> Finding:
     """Count the test users who have a list."""
-    assert split.lists is not None, "registered so"  # noqa: S101
-    found = _count_test_users(np.isin(split.test.part.user.ids, split.lists.user.ids), "a list")
-    return found if found.count else replace(found, verdict="error")
+    has_list = np.isin(split.test.part.user.ids, split.parts["lists"].part.user.ids)
+    finding = count_test_users(has_list, "have a list")
+    return finding if finding.count else replace(finding, verdict="error")
 
 
 def _find_missing(split: Split) -> Flags:
     """Return whether each test row is missing from the list of its user, who has one."""
-    assert split.lists is not None, "registered so"  # noqa: S101
-    test, lists = split.test.part, split.lists
+    test, lists = split.test.part, split.parts["lists"].part
     has_list = np.isin(test.user.ids, lists.user.ids)[test.user.codes]
     return np.asarray(has_list & ~lists.contains(test))
 

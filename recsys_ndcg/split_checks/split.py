@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import Flags, Floats, Positions
+from recsys_ndcg.arrays import Flags, Floats
 from recsys_ndcg.errors import format_count
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.ratings import Interactions
@@ -21,6 +21,13 @@ MANY = 0.2
 _MIN_ROWS = 10
 #: The verdicts, worst first.
 VERDICTS = ("error", "warning", "fact")
+#: What a row of each part is called.
+ROW_NAMES = {
+    "train": "training row",
+    "test": "test row",
+    "validation": "validation row",
+    "lists": "listed item",
+}
 
 
 @dataclass(frozen=True)
@@ -56,11 +63,11 @@ class Finding:
 
 @dataclass(frozen=True, eq=False)
 class Profile:
-    """How the rows of a test or validation part relate to the training rows.
+    """How the rows of a part relate to the training rows.
 
     Parameters
     ----------
-    name : {'test', 'validation'}
+    name : {'test', 'validation', 'lists'}
         The part.
     part : Interactions
         The rows.
@@ -73,19 +80,24 @@ class Profile:
     train: TrainSummary
 
     @lazy_property
-    def _place_of_user(self) -> Positions:
-        """The position of each user of this part among the training users, -1 if unknown."""
-        return np.asarray(self.train.users.index.get_indexer(pd.Index(self.part.user.ids)))
+    def by_user(self) -> pd.DataFrame:
+        """What is known from training of each distinct user of this part, NaN of unknown ones."""
+        return self.train.users.reindex(pd.Index(self.part.user.ids))
 
     @lazy_property
-    def _place_of_item(self) -> Positions:
-        """The position of each item of this part among the training items, -1 if unknown."""
-        return np.asarray(self.train.items.index.get_indexer(pd.Index(self.part.item.ids)))
+    def by_item(self) -> pd.DataFrame:
+        """What is known from training of each distinct item of this part, NaN of unknown ones."""
+        return self.train.items.reindex(pd.Index(self.part.item.ids))
+
+    @property
+    def in_train(self) -> Flags:
+        """Whether the pair of each row is in training."""
+        return self.train.in_train[self.name]
 
     @property
     def is_known_user(self) -> Flags:
         """Whether each distinct user has a training row."""
-        return self._place_of_user >= 0
+        return self.by_user["rows"].notna().to_numpy()
 
     @property
     def is_unknown_user(self) -> Flags:
@@ -95,16 +107,21 @@ class Profile:
     @property
     def is_unknown_item(self) -> Flags:
         """Whether the item of each row has no training row."""
-        return (self._place_of_item < 0)[self.part.item.codes]
+        return self.by_item["rows"].isna().to_numpy()[self.part.item.codes]
 
     def count_users(self, rows: Flags) -> int:
         """Return the number of users who have any of some rows."""
         return int(np.count_nonzero(np.bincount(self.part.user.codes[rows])))
 
-    def count_by_item(self) -> tuple[Floats, Floats]:
-        """Return the number of rows of each item, in training and in this part."""
-        rows = self.train.items["rows"]
-        return _align(rows, self._place_of_item, self.part.item.counts)
+    def align(self, name: str, here: Any) -> tuple[Floats, Floats]:
+        """Return a column of the training items and numbers of this part's, of the items of both.
+
+        0 for an item that is only in the other; unknown items come last.
+        """
+        known, found = self.train.items[name], pd.Series(here, pd.Index(self.part.item.ids))
+        items = known.index.union(found.index, sort=False)
+        in_train, in_part = (one.reindex(items, fill_value=0) for one in (known, found))
+        return in_train.to_numpy(np.float64), in_part.to_numpy(np.float64)
 
     @lazy_property
     def moments_by_item(self) -> tuple[Floats, ...] | None:
@@ -113,12 +130,11 @@ class Profile:
         None if users do not have the same number of rows here, or no other rows.
         """
         n_rows = self.part.user.counts
-        n_train = np.append(self.train.users["rows"].to_numpy(), 0)[self._place_of_user]
+        n_train = self.by_user["rows"].fillna(0).to_numpy()
         if n_rows.min() < n_rows.max() or not n_train.any():
             return None
         here = sum_moments(self.part, n_rows / (n_rows + n_train))
-        items, place = self.train.items, self._place_of_item
-        return tuple(np.add(*_align(items[name], place, one)) for name, one in here.items())
+        return tuple(np.add(*self.align(name, one)) for name, one in here.items())
 
     @property
     def has_times(self) -> bool:
@@ -129,14 +145,14 @@ class Profile:
     @property
     def is_earlier_than_training(self) -> Flags:
         """Whether the same user has a training row later than each row."""
-        last = np.append(self.train.users["last"].to_numpy(), np.nan)[self._place_of_user]
-        return np.asarray(last[self.part.user.codes] > np.asarray(self.part.time))
+        last = self.by_user["last"].to_numpy()[self.part.user.codes]
+        return np.asarray(last > np.asarray(self.part.time))
 
     @property
     def is_before_item(self) -> Flags:
         """Whether the first training row of each row's item is later than the row."""
-        first = np.append(self.train.items["first"].to_numpy(), np.nan)[self._place_of_item]
-        return np.asarray(first[self.part.item.codes] > np.asarray(self.part.time))
+        first = self.by_item["first"].to_numpy()[self.part.item.codes]
+        return np.asarray(first > np.asarray(self.part.time))
 
     @property
     def n_late(self) -> int:
@@ -164,7 +180,7 @@ class Profile:
         statistic's mean and variance (which is exact for many rows; for few, the fourth moments of
         binomial counts are added).
         """
-        in_train, here = self.count_by_item()
+        in_train, here = self.align("rows", self.part.item.counts)
         n_rows = len(self.part) + len(self.train)
         p = len(self.part) / n_rows
         both = in_train + here
@@ -205,14 +221,6 @@ class Profile:
         return {name: float(one) for name, one in found.items()}
 
 
-def _align(known: pd.Series[float], place: Positions, counts: Any) -> tuple[Floats, Floats]:
-    """Return the numbers of training and of a part, of known ids and then of unknown ones."""
-    in_train, unknown = known.to_numpy(dtype=np.float64), counts[place < 0]
-    here = np.zeros(len(known))
-    here[place[place >= 0]] = counts[place >= 0]
-    return np.append(in_train, np.zeros(len(unknown))), np.append(here, unknown)
-
-
 @dataclass(frozen=True, eq=False)
 class Split:
     """The parts of a split.
@@ -221,12 +229,9 @@ class Split:
     ----------
     train : TrainSummary
         The training rows.
-    test : Profile
-        The test rows.
-    validation : Profile, optional
-        The validation rows.
-    lists : Interactions, optional
-        The recommended items, or the candidates, of users.
+    parts : mapping of str to Profile
+        ``"test"``; perhaps ``"validation"``, and ``"lists"``: the recommended items, or the
+        candidates, of users.
     retyped : tuple of Finding
         What was found when the types of ids were made the same.
     k : int
@@ -236,18 +241,21 @@ class Split:
     """
 
     train: TrainSummary
-    test: Profile
-    validation: Profile | None = None
-    lists: Interactions | None = None
+    parts: Mapping[str, Profile]
     retyped: tuple[Finding, ...] = ()
     k: int = 10
     threshold: float | None = None
 
+    @property
+    def test(self) -> Profile:
+        """The test rows."""
+        return self.parts["test"]
+
     def count_rows_by(self, side: str) -> Floats:
         """Return the number of rows in all parts of each user, or of each item."""
         known = self.train.users if side == "user" else self.train.items
-        profiles = [self.test] if self.validation is None else [self.test, self.validation]
-        encoded = [getattr(one.part, side) for one in profiles]
+        rated = [one.part for name, one in self.parts.items() if name != "lists"]
+        encoded = [getattr(one, side) for one in rated]
         counts = [pd.Series(one.counts, pd.Index(one.ids)) for one in encoded]
         rows = pd.concat([known["rows"], *counts]).groupby(level=0, sort=False).sum()
         return np.asarray(rows, dtype=np.float64)
@@ -255,15 +263,13 @@ class Split:
     @lazy_property
     def has(self) -> frozenset[str]:
         """What the split has, of what checks need."""
-        test = self.test.part
+        n_rated = len(self.test.part.rated)
         values = {
-            "times": self.test.has_times or None,
-            "ratings": True if len(test.rated) and self.train.sums["rated"] else None,
-            "threshold": self.threshold if len(test.rated) else None,
-            "lists": self.lists,
-            "validation": self.validation,
+            "times": self.test.has_times,
+            "ratings": n_rated and self.train.sums["rated"],
+            "threshold": n_rated and self.threshold is not None,
         }
-        return frozenset(name for name, one in values.items() if one is not None)
+        return frozenset(name for name, one in values.items() if one).union(self.parts)
 
 
 Check = Callable[[Split], Finding]
@@ -282,20 +288,13 @@ def register(name: str, *needs: str) -> Callable[[Check], Check]:
 
 
 def count_rows(  # noqa: PLR0913 - a sentence has many parts
-    part: Interactions,
-    rows: Flags,
-    verdict: str,
-    fault: str,
-    *,
-    meaning: str = "",
-    least: float = 0.0,
-    what: str = "test row",
+    profile: Profile, rows: Flags, verdict: str, fault: str, *, meaning: str = "", least: float = 0
 ) -> Finding:
     """Return a finding about some rows: only a fact if their share is at most `least`.
 
     Parameters
     ----------
-    part : Interactions
+    profile : Profile
         The rows that were checked.
     rows : bool array
         Which of them are at fault.
@@ -307,9 +306,8 @@ def count_rows(  # noqa: PLR0913 - a sentence has many parts
         What that means, if there are any.
     least : float
         The share up to which they are only counted.
-    what : str
-        What a row is.
     """
+    part, what = profile.part, ROW_NAMES[profile.name]
     count, share = int(rows.sum()), float(rows.mean())
     some = (
         f"{count} of {format_count(len(part), what)}{format_share(share)}"
@@ -321,6 +319,13 @@ def count_rows(  # noqa: PLR0913 - a sentence has many parts
     return Finding(
         verdict if share > least else "fact", sentence, count, share, part.name_rows(rows)
     )
+
+
+def count_test_users(users: Flags, what: str) -> Finding:
+    """Return a fact about some of the test users: how many they are, and their share."""
+    count, share = int(users.sum()), float(users.mean())
+    some = f"{count} of {format_count(len(users), 'test user')}{format_share(share)}"
+    return Finding("fact", f"{some} {what}.", count, share)
 
 
 def format_share(share: float) -> str:

@@ -8,7 +8,6 @@ from functools import reduce
 from operator import add
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from recsys_ndcg.comparison import Gate
@@ -23,11 +22,11 @@ from recsys_ndcg.errors import (
 )
 from recsys_ndcg.files import is_files, to_json_value
 from recsys_ndcg.input import EncodedIds, read_rows
-from recsys_ndcg.ratings import Interactions, concat_interactions, read_interactions
+from recsys_ndcg.ratings import Interactions, read_interactions
 from recsys_ndcg.rendering import Document, Renderable, Section, ShownTable, Verdict, join_names
 from recsys_ndcg.scale import find_engine
 from recsys_ndcg.split_checks.checks import run_checks
-from recsys_ndcg.split_checks.split import VERDICTS, Finding, Profile, Split
+from recsys_ndcg.split_checks.split import ROW_NAMES, VERDICTS, Finding, Profile, Split
 from recsys_ndcg.split_checks.split_data import read_batches
 from recsys_ndcg.split_checks.train_summary import TrainSummary
 
@@ -125,8 +124,7 @@ class SplitReport(Renderable):
 
     def document(self, *, with_verdict: bool = True) -> Document:  # noqa: ARG002 - always on top
         """Return the content of the report for people."""
-        counts = {one: len(self.find(one)) for one in VERDICTS}
-        parts = ", ".join(format_count(n, f"{_ROW_NAMES[name]}") for name, n in self.n_rows.items())
+        parts = ", ".join(format_count(n, f"{ROW_NAMES[name]}") for name, n in self.n_rows.items())
         headline = {
             "error": "This split has errors: scores on it would be wrong.",
             "warning": "Scores on this split mean less than they seem to; see the warnings.",
@@ -140,8 +138,8 @@ class SplitReport(Renderable):
             evidence = f"First of all: {join_names(worst)}."
         sections = []
         for verdict, title in zip(VERDICTS, ("Errors", "Warnings", "Facts"), strict=True):
-            if counts[verdict]:
-                table = _build_table(verdict, self.find(verdict))
+            if found := self.find(verdict):
+                table = _build_table(verdict, found)
                 sections.append(Section(f"{verdict}s", title, _LEADS[verdict], [table]))
         remarks = [*_join_names(self.names), *_join_skipped(self.skipped)]
         if remarks:
@@ -154,12 +152,6 @@ class SplitReport(Renderable):
         )
 
 
-_ROW_NAMES = {
-    "train": "training row",
-    "test": "test row",
-    "validation": "validation row",
-    "lists": "listed item",
-}
 _LEADS = {
     "error": "Scores would be wrong. Make the split again.",
     "warning": "Scores mean less than they seem to, or hold for other users or items.",
@@ -262,30 +254,18 @@ def check_split(  # noqa: PLR0913 - all are inputs
     if test is None:
         msg = "test is None. Give the test rows."
         raise InvalidInputError(msg)
-    given = {"test": test, "validation": validation, "lists": lists}
-    parts = {
-        name: _read_whole(data, name, columns, memory_limit)
-        for name, data in given.items()
-        if data is not None
-    }
+    parts = {"test": read_interactions(test, "test", columns)}
+    if validation is not None:
+        parts["validation"] = read_interactions(validation, "validation", columns)
+    if lists is not None:
+        rows = read_rows(lists, table="results")
+        parts["lists"] = Interactions.of(rows.user, rows.item)
     is_limited = memory_limit is not None and is_files(train)
     if is_limited or find_engine(train) is not None:
         batches = read_batches(train, "train", columns, memory_limit)
     else:
         batches = iter([read_interactions(train, "train", columns)])
     return check_parts(batches, parts, threshold=threshold, k=k)
-
-
-def _read_whole(
-    data: Any, name: str, columns: Mapping[str, Any] | None, memory_limit: str | float | None
-) -> Interactions:
-    """Return a part in memory."""
-    if name == "lists":
-        rows = read_rows(data, table="results")
-        return Interactions.of(rows.user, rows.item)
-    if find_engine(data) is None:
-        return read_interactions(data, name, columns)
-    return concat_interactions([*read_batches(data, name, columns, memory_limit)])
 
 
 def check_parts(
@@ -318,16 +298,9 @@ def check_parts(
         train, parts = _unify_id_types({"train": batch, **parts}, types)
         summaries.append(TrainSummary.of(train, parts, threshold))
     summary = reduce(add, summaries)
-    validation = parts.get("validation")
-    split = Split(
-        summary,
-        Profile("test", parts["test"], summary),
-        None if validation is None else Profile("validation", validation, summary),
-        parts.get("lists"),
-        tuple(_describe_types(types, parts["test"], summary)),
-        k,
-        threshold,
-    )
+    profiles = {name: Profile(name, part, summary) for name, part in parts.items()}
+    retyped = tuple(_describe_types(types, profiles["test"]))
+    split = Split(summary, profiles, retyped, k, threshold)
     findings, skipped = run_checks(split, is_quick=is_quick)
     n_rows = {"train": len(summary), **{name: len(part) for name, part in parts.items()}}
     names |= {name: part.names for name, part in parts.items()}
@@ -368,16 +341,14 @@ def _unify_id_types(
 
 
 def _describe_types(
-    types: Mapping[str, Mapping[str, set[str]]], test: Interactions, summary: TrainSummary
+    types: Mapping[str, Mapping[str, set[str]]], test: Profile
 ) -> Iterator[Finding]:
     """Yield an error for each column of ids whose types differ."""
     for column, by_part in types.items():
         if all(one == by_part["train"] for one in by_part.values()):
             continue
         named = "; ".join(f"{name}: {'/'.join(sorted(one))}" for name, one in by_part.items())
-        ids: EncodedIds = getattr(test, column)
-        known = summary.users if column == "user" else summary.items
-        shared = np.asarray(pd.Index(ids.ids).isin(known.index))[ids.codes]
+        shared = ~(test.is_unknown_user if column == "user" else test.is_unknown_item)
         sentence = (
             f'The {column}s are of different types ({named}), and 1 is never "1". As text, '
             f"{int(shared.sum())} of {len(shared)} test rows have the {column} of a training row: "

@@ -336,7 +336,7 @@ def build_candidates(
         training,
         excludes_rated=exclude is not None,
         scale=trainset.rating_scale if clip else None,
-        convention=convention,
+        convention=convention or Convention(),
     )
 
 

@@ -14,7 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from tests.beyond.textbook import World, cooccurrence, cosine, deviation, jaccard, mean
+from tests.beyond.textbook import World, cooccurrence, cosine, jaccard, mean
 from tests.beyond.worlds import evaluate, worlds
 
 Distance = Callable[[World, Any, Any], float]
@@ -125,10 +125,10 @@ def test_the_score_is_the_mean_over_all_orders_of_ties(case: str, world: World, 
 @pytest.mark.parametrize("catalogue", [True, False])
 @pytest.mark.parametrize("case", CASES)
 @given(world=worlds(max_list=5), k=st.integers(2, 4))
-def test_chance_and_z_are_those_of_all_draws(
+def test_chance_is_the_mean_of_all_draws_without_a_z(
     case: str, world: World, k: int, *, catalogue: bool
 ) -> None:
-    """Drawn from the catalogue, or if it is unknown, all orders of the list."""
+    """Drawn from the catalogue, or if it is unknown, all orders of the list; z is not computed."""
     name, choices, distance = CASES[case]
     convention = rn.Convention(**choices)
     report = evaluate(world, f"{name}@{k}", catalogue=catalogue, convention=convention)
@@ -145,8 +145,15 @@ def test_chance_and_z_are_those_of_all_draws(
             continue
         sums = [add_up(distance, world, draw) for draw in combinations(pool, shown)]
         assert found["chance"] == pytest.approx(mean(sums) / math.comb(shown, 2), abs=1e-12)
-        assert found["expected"] == pytest.approx(mean(sums), abs=1e-12)
-        assert found["deviation"] == pytest.approx(deviation(sums), rel=1e-7, abs=2e-6)
+        assert math.isnan(found["deviation"])
+
+
+def test_a_leaderboard_by_z_says_that_diversity_has_none() -> None:
+    """In place of an empty table."""
+    lists = rn.RankedLists.from_labels(None, {"ann": [1, 2, 3], "bob": [3, 1]})
+    report = rn.evaluate(lists, metrics="diversity@2", features={"item": [1, 2, 3], "x": [*"aab"]})
+    with pytest.raises(rn.InvalidInputError, match="diversity@2 has no z for any user: pass by="):
+        report.leaderboard(by="z")
 
 
 @pytest.mark.parametrize("single", ["undefined", 0.0, 1.0])
@@ -220,27 +227,23 @@ def test_a_score_depends_on_the_users_rows_alone(rule: Any, monkeypatch: Any) ->
     column = {"cosine": "(vector)", "jaccard": "(genres)", "cooccurrence": ""}[rule]
     name = f"diversity{column}@5"
 
-    def measure(data: Any) -> tuple[pd.Series, Any]:
+    def measure(data: Any) -> pd.Series:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", rn.DataWarning)
             report = rn.evaluate(
                 data, metrics=name, features=features, train=train,
                 convention=rn.Convention(distance=rule),
             )  # fmt: skip
-        return report.per_user[name], report.audit_data.scores_with_orders.roles["deviation"][:, 0]
+        return report.per_user[name]
 
-    scores, deviations = measure(data)
+    scores = measure(data)
     results = data["results"].sample(frac=1, random_state=1)
-    shuffled, again = measure({**data, "results": results})
-    assert shuffled.equals(scores)
-    assert (again == deviations).all()
+    assert measure({**data, "results": results}).equals(scores)
     monkeypatch.setattr("recsys_ndcg.metrics.distances._CELLS", 50)
     monkeypatch.setattr("recsys_ndcg.metrics.distances._FEW_KINDS", 5)
     for user in (3, 11):
         one = {key: table[table["user"] == user] for key, table in data.items()}
-        score, spread = measure(one)
-        assert score[user] == scores[user]
-        assert spread[0] == pytest.approx(deviations[user], rel=1e-12)
+        assert measure(one)[user] == scores[user]
 
 
 @pytest.mark.parametrize("rule", ["cosine", "jaccard", "cooccurrence"])
@@ -259,7 +262,7 @@ def test_limits_do_not_change_numbers(rule: Any, monkeypatch: Any) -> None:
         roles = report.audit_data.scores_with_orders.roles
         return [
             report.per_user.iloc[:, -1].to_numpy(),
-            *(roles[name][:, 0] for name in ("chance", "expected", "deviation")),
+            roles["chance"][:, 0],
         ]
 
     catalogues = (None, range(60))
@@ -480,5 +483,3 @@ def test_too_many_different_entries_have_no_chance_level(monkeypatch: Any) -> No
         report = rn.evaluate(data, catalogue=range(60), train=train, **options)
         assert report.per_user.equals(before.per_user)
         assert report.summary["chance"].isna().all()
-        deviation = report.audit_data.scores_with_orders.roles["deviation"]
-        assert np.isnan(deviation).all()

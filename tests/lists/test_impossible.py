@@ -189,11 +189,15 @@ def test_a_merged_row_is_impossible_if_the_rows_that_count_are(rule: Any, flags:
 def test_the_lists_that_were_given_stay_as_they_are() -> None:
     """A rule makes lists of its own."""
     lists = rn.RankedLists.from_surprise(ann("a"))
-    before = lists.estimated.tolist(), lists.n_items.tolist(), lists.n_impossible
+    before = lists.estimated.tolist(), lists.n_items.tolist(), lists.impossible_by_user.sum()
     for rule in ("last", "drop", "rank"):
         report = rn.evaluate(lists, convention=rn.Convention(impossible=rule))
         assert report.explain("ann")["ndcg"].tolist()[-1] == pytest.approx(report.mean.iloc[0])
-    assert (lists.estimated.tolist(), lists.n_items.tolist(), lists.n_impossible) == before
+    assert (
+        lists.estimated.tolist(),
+        lists.n_items.tolist(),
+        lists.impossible_by_user.sum(),
+    ) == before
 
 
 def test_surprises_own_flags_are_read() -> None:
