@@ -218,6 +218,8 @@ class Table:
         Whether it is from text: columns of interactions may be known by their places.
     is_one_per_user : bool
         Whether each row is of another user, and has no number.
+    is_expanded : bool
+        Whether the rows come from lists, so that each item is one.
     """
 
     COLUMN_NAMES: ClassVar = _NAMES
@@ -232,8 +234,9 @@ class Table:
         *,
         is_text: bool = False,
         is_one_per_user: bool = False,
+        is_expanded: bool = False,
     ) -> None:
-        self.kind, self.is_one_per_user = kind, is_one_per_user
+        self.kind, self.is_one_per_user, self.is_expanded = kind, is_one_per_user, is_expanded
         self._known = get_names(kind)
         given = self.check_columns(columns, kind)
         self._used: dict[Any, str] = {}
@@ -376,10 +379,11 @@ class Table:
             columns["estimated"] = -columns.pop("rank")
         score = "rank" if has_ranks else "estimated"
         # one row per user has no numbers; the ranks of its results were made by `expand_lists`
-        is_labels = self.kind == "labels"
-        has_numbers = self.has_candidate("true") if is_labels else not self.is_one_per_user
-        may_hold_lists = (
-            self._is_one_of_two and not has_numbers and find_cell_kind(columns["item"]) == "text"
+        has_numbers = {"true", "rating"} & {*wanted} or self.kind in ("predictions", "users")
+        if self.kind == "results":
+            has_numbers = not self.is_one_per_user
+        may_hold_lists = not (has_numbers or self.is_expanded) and (
+            find_cell_kind(columns["item"]) == "text"
         )
         rows = Rows(columns, self.kind, has_ranks, score, may_hold_lists)
         self.warn_of_recognised_names()

@@ -191,4 +191,4 @@ def _repeat_users(
         _check_ordered(table, used, users)
         columns["rank"] = concat_ranges(np.ones(len(cells.lengths), np.int64), cells.lengths)
     table.warn_of_names(used)
-    return Table(columns, kind=table.kind)
+    return Table(columns, kind=table.kind, is_expanded=True)

@@ -103,7 +103,7 @@ def reject_text_lists(rows: Rows) -> None:
     InvalidInputError
         Each user has one row, and half of the items or more have a separator.
     """
-    if not {"user", "item"} <= rows.columns.keys() or find_cell_kind(rows.item) != "text":
+    if not rows.may_hold_lists or "user" not in rows.columns:  # ids of a catalogue
         return
     cells = _list_text(rows)
     separator = max(SEPARATORS, key=lambda sign: sum(sign in cell for cell in cells))

@@ -129,8 +129,7 @@ def _read(data: Any, columns: Mapping[str, str] | None, kind: str) -> Interactio
         if isinstance(opened, list) and opened and _are_ids(opened):  # JSON of a catalogue
             return _read(opened, columns, kind)
     rows = read_rows(opened, table=kind)
-    if kind != "users" and "rating" not in rows.columns:
-        reject_text_lists(rows)
+    reject_text_lists(rows)
     ids = {one: rows.columns[one] for one in IDS if one in rows.columns}
     missing = np.zeros(len(ids[key]), dtype=np.int64)  # only the others count
     numbers = [rows.columns.get(one) for one in ("rating", "timestamp")]

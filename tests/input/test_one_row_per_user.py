@@ -56,6 +56,19 @@ RESULTS: dict[str, Any] = {
     ),
     "text": pd.DataFrame({"user": ["u", "v"], "item": ["a x b", "y c"]}),
     "lists as text": pd.DataFrame({"user": ["u", "v"], "item": ["['a', 'x', 'b']", "['y', 'c']"]}),
+    "one list of text": pd.DataFrame({"user": ["u", "v"], "item": ["['a' 'x' 'b']", '["y", "c"]']}),
+    "pairs with scores": CELLS.assign(
+        item=[[*one.items()] for one in SCORED.values()]
+    ),
+    "dicts with scores": CELLS.assign(
+        item=[[{"movieId": x, "rating": n} for x, n in one.items()] for one in SCORED.values()]
+    ),
+    "Arrow's structs with scores": pa.table({
+        "user": ["u", "v"],
+        "recs": [[{"item": x, "score": n} for x, n in one.items()] for one in SCORED.values()],
+    }),
+    "batches of Arrow": pa.Table.from_pandas(CELLS).to_batches()[0],
+    "unique items": LONG.groupby("user")["item"].unique(),
     "one column per rank": pd.DataFrame(
         {"user": ["u", "v"], "1": ["a", "y"], "2": ["x", "c"], "3": ["b", None]}
     ),
@@ -67,6 +80,9 @@ FILES: dict[str, tuple[str, str]] = {
     ),
     "one object": ("r.json", json.dumps(LISTS)),
     "one object on lines": ("r.json", json.dumps(LISTS, indent=1)),
+    "an object per line": (
+        "r.jsonl", "".join(f"{json.dumps({user: LISTS[user]})}\n" for user in LISTS)
+    ),
     "an array of objects": ("r.json", json.dumps(CELLS.to_dict("records"))),
     "blanks": ("r.csv", TEXT),
     "commas": ("r.csv", 'Id,Predicted\nu,"a,x,b"\nv,"y, c"\n'),

@@ -128,7 +128,9 @@ def test_other_bytes_are_not_taken_for_a_pickle(tmp_path: Path) -> None:
     for content in (b"\x80", b"\x80\x81abc", b"\xff\xfea", b"a,b\0c"):
         with rejects(r"p\.txt: not text.*\.parquet.*\.pickle"):
             rn.evaluate(written(tmp_path, content, "p.txt"))
-    with rejects("no columns 'item', 'estimated'|cannot be parsed|p.csv"):  # protocol 0 begins like text
+    with rejects(
+        "no columns 'item', 'estimated'|cannot be parsed|p.csv"
+    ):  # protocol 0 begins like text
         rn.RankedLists.of(written(tmp_path, GOOD, "p.csv", protocol=0))
     assert not pickles.is_pickle(written(tmp_path, b"a\x04,b", "p.txt"))
     os.mkfifo(tmp_path / "pipe")
