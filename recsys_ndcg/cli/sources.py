@@ -171,6 +171,10 @@ class ItemOptions:
         InvalidInputError
             A file is missing or cannot be read.
         """
+        number = str(self.catalogue)
+        if number.isdecimal() and not Path(number).exists():
+            msg = f"--catalogue is the file of the items. For their number, use --n-items {number}."
+            raise InvalidInputError(msg)
         files = {"train": train, **vars(self)}
         given = {name: path for name, path in files.items() if path is not None}
         check_files_exist(*given.values())

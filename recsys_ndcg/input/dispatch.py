@@ -49,6 +49,7 @@ from recsys_ndcg.input.text_lists import split_text_lists
 from recsys_ndcg.input.text_tables import (
     ColumnChoice,
     JsonObjects,
+    are_ranks,
     is_json,
     parse_number,
     read_json,
@@ -122,7 +123,10 @@ def read_file(
         more = [name for name in lists if name in choice.numbers]
         return choice._replace(ids=[*choice.ids, *more], numbers=numbers)
 
-    return parse_text(content, text, options, choose)
+    table = parse_text(content, text, options, choose)
+    if kind == "results" and is_found and are_ranks(table["user"], table.get("estimated", ())):
+        table["rank"] = table.pop("estimated")
+    return table
 
 
 def detect_format(
@@ -283,6 +287,7 @@ def read_rows(
         return read_predictions(read_pickle(data) if isinstance(data, str | Path) else data)
     if table in ("qrels", "run"):
         return read_trec(data, table)
+    data, text = split_format(data, text)
     if are_several_files(data) and (isinstance(data, str) or are_existing_files(data)):
         return Rows.concat([read_rows(one, columns, text, table) for one in find_files(data)])
     data = open_data(data, columns, text, table)
@@ -379,7 +384,13 @@ def _convert_records(data: Any) -> Any:
     if isinstance(data, pd.Series):
         is_named = data.index.nlevels > 1 or find_cell_kind(data) != "list"
         return data.reset_index() if is_named else pd.DataFrame({"user": data.index, "item": data})
-    is_records = isinstance(data, list) and data and all(isinstance(row, Mapping) for row in data)
+    first = data[0] if isinstance(data, list) and data else None
+    fields = getattr(first, "_fields", getattr(first, "__fields__", ()))  # of Spark's rows
+    names = match_columns(fields)
+    if isinstance(first, tuple) and {*IDS} <= names.keys() and "details" not in fields:
+        is_like_rows = [*fields[:2]] == [names[one][0] for one in IDS] and len(fields) < 4
+        return data if is_like_rows else pd.DataFrame(data, columns=[*fields])
+    is_records = isinstance(first, Mapping) and all(isinstance(row, Mapping) for row in data)
     return pd.DataFrame(data) if is_records else data
 
 

@@ -28,6 +28,7 @@ _TIMES = (
 _TIMES_AND_ROW_NUMBERS = f"{_TIMES} day unnamed index"
 #: The ends of names of columns that are no grades.
 _NOT_GRADES = ("id", "idx", "index", "date", "time", "at")
+_TELLING = 6  # rows: of fewer, all grades may be different, or equal
 _FEW, _REPEATED = 10, 20  # so many different grades are few; of many rows, one in so many
 _LARGEST_GRADE = 1e8  # larger numbers are times, or ids
 _SAMPLE = 1000  # rows of a column that is not used
@@ -158,7 +159,8 @@ def format_columns(names: Iterable[Any]) -> str:
 def is_possible_grade(name: Any, values: Any) -> bool:
     """Return whether a further column of labels may hold the grade, judging by its values.
 
-    They are numbers, of which few are different. Times, row numbers and ids are none.
+    They are numbers, of which few are different, and some are equal. Times, row numbers and ids
+    are none.
 
     Examples
     --------
@@ -178,7 +180,10 @@ def is_possible_grade(name: Any, values: Any) -> bool:
     if numbers.dtype.kind not in "iufb":
         return False
     is_small = not len(numbers) or numbers.abs().max() < _LARGEST_GRADE
-    return bool(is_small and 0 < numbers.nunique() <= max(_FEW, len(numbers) // _REPEATED))
+    n_grades = numbers.nunique()
+    is_repeated = 1 < n_grades < len(numbers) or len(numbers) < _TELLING
+    are_few = 0 < n_grades <= max(_FEW, len(numbers) // _REPEATED)
+    return bool(is_small and is_repeated and are_few)
 
 
 def _normalise(name: str) -> str:
@@ -537,7 +542,8 @@ class Table:
             why = f"{' and '.join(map(repr, matches))} could each be it"
         advice = f"Use {self.suggest_mapping(column)}"
         if column in self.names:
-            advice = f"It has {column!r}: leave {column}={self.given[column]} out of columns="
+            names = [*self._candidates[column], column]
+            advice = f"Use columns={{{column!r}: {names}}}"
         heading = self._advise_on_heading()
         if is_score:
             wanted, advice = "'rank' or 'estimated'", f"{advice}, or rank instead"
@@ -642,6 +648,8 @@ def _open_table(data: Any) -> tuple[Any, Any, list[Any]]:
         msg = f"The table has the column {repeated!r} twice; keep one."
         raise InvalidInputError(msg) from None
     except TypeError:
+        if hasattr(data, "__arrow_c_stream__"):  # batches of Arrow, and of other libraries
+            return _open_table(nw.from_arrow(data, backend="pyarrow").to_native())
         msg = (
             f"Cannot read data of type {type(data).__name__}. Give a table (pandas, polars, "
             "pyarrow), rows such as (user, item, estimated, true), Surprise predictions, "

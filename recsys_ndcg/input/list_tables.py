@@ -41,7 +41,7 @@ def expand_lists(table: Table, index: Any = None) -> Table:
         else []
     )
     if ranks and ("user" in names or len(ranks) == len(table.names)):
-        cells = ListCells.from_ranks([to_column(table.get_native(one), one) for one in ranks])
+        cells = ListCells.from_ranks([to_column(table.get_native(one)[:], one) for one in ranks])
         if len(ranks) == len(table.names):
             names["user"], users = "user", np.arange(len(cells.lengths)) if index is None else index
         else:

@@ -88,7 +88,11 @@ def read_matrix(
 def _check_beside(matrix: Any, beside: Any, table: str) -> None:
     """Raise if it is not clear what labels and results, both arrays, hold."""
     kind, is_alike, msg = matrix.dtype.kind, beside.shape == matrix.shape, ""
-    if kind in "iu" and beside.dtype.kind == "b" and is_alike:
+    if hasattr(matrix, "tocoo"):
+        return
+    is_sparse = hasattr(beside, "tocoo")  # then items of results are more likely than scores
+    is_unclear = matrix.max(initial=0) >= matrix.shape[1] if is_sparse else _is_binary(beside)
+    if table == "results" and kind in "iu" and is_alike and is_unclear:
         msg = f"{table}: whole numbers beside labels of users × items may be scores or items. "
         msg += f"Give scores as {table}.astype(float), and items as dict(enumerate({table}))."
     elif kind == beside.dtype.kind == "f" and not is_alike:
@@ -104,10 +108,17 @@ def _holds_all_items(matrix: Any, table: str, beside: Any) -> bool:
         return True
     if beside is not None and beside.shape == matrix.shape and "f" in (kind, beside.dtype.kind):
         return True
-    if table not in _WIDTHS and kind in "iu":
-        return bool(matrix.max(initial=0) <= 1)  # these are no ids
+    if table != "results" and kind in "iu" and matrix.shape[1] > 2:
+        return _is_binary(matrix)
     may_be_rows = matrix.shape[1] in _WIDTHS.get(table, _OTHER_WIDTHS)
     return bool(kind == "f" and not (may_be_rows and _are_whole(matrix[:, :2])))
+
+
+def _is_binary(matrix: Any) -> bool:
+    """Return whether an array has only 0 and 1, which are no ids of several items."""
+    return matrix.dtype.kind == "b" or bool(
+        matrix.dtype.kind in "iu" and matrix.max(initial=0) <= 1
+    )
 
 
 def _holds_rows(matrix: Any, table: str, beside: Any, labels: Rows | None) -> bool:
@@ -210,6 +221,13 @@ def read_top_k(items: NDArray[Any], scores: Any, table: str) -> Rows:
         values = to_floats(scores.ravel(), "estimated")
         if scores.shape != items.shape:
             msg = f"The scores have the shape {scores.shape}, and their items {items.shape}."
+            raise InvalidInputError(msg)
+        steps = np.diff(scores, axis=1)
+        if (steps >= 0).all() and (steps > 0).any():
+            msg = (
+                "The scores rise along every list, as distances do, so that the last item would be "
+                "the best. Give -scores for distances, or reverse both arrays: items[:, ::-1]."
+            )
             raise InvalidInputError(msg)
     item, kept = items.ravel(), np.ones(items.size, dtype=bool)
     if item.dtype.kind == "i" and (item == -1).any():

@@ -27,6 +27,7 @@ from recsys_ndcg.input.rows import (
     to_times,
 )
 
+_FIRST_TIME = 100_000_000  # seconds, in 1973; no grade is as large
 _ORDERED = {"predictions", "results"}  # lists without numbers are ranked
 #: The types that have a length and are not rows.
 _NOT_ROWS = (str, bytes, Mapping, AbstractSet)
@@ -102,12 +103,15 @@ def read_objects(data: Mapping[Any, Any] | Iterable[Any], table: str = "predicti
     """
     if isinstance(data, Mapping):
         return _read_lists(data, table)
+    is_list = isinstance(data, list) or getattr(data, "ndim", 0) == 1
     rows, form = data if isinstance(data, list) else list(data), FORMS[table]
-    if table != "predictions" and isinstance(data, list) and _are_lists_of_ids(rows):
+    if table != "predictions" and is_list and _are_lists_of_ids(rows):
         _warn_of_lists_like_rows(rows, form)
         return _read_lists(dict(enumerate(rows)), table)
     if rows and table == "predictions" and _is_prediction(rows[0]):
         return read_predictions(rows)
+    if rows and table == "labels" and are_rows(rows, 4) and _have_times(rows):
+        rows = [row[:3] for row in rows]
     if rows and table in NUMBERS and are_rows(rows[:1], 4, 5):
         predictions = read_objects(rows)  # which have the fields of labels and of results
         names = (*form.fields, *(["impossible"] if table == "results" else []))
@@ -123,6 +127,12 @@ def read_objects(data: Mapping[Any, Any] | Iterable[Any], table: str = "predicti
     }
     default = {form.fields[-1]: np.ones(len(rows))} if table in NUMBERS else {}
     return Rows(default | columns, table)
+
+
+def _have_times(rows: Sequence[Any]) -> bool:
+    """Return whether the last field of all rows is a time in seconds, or None, as of Surprise."""
+    last = [row[3] for row in rows]
+    return all(one is None or (isinstance(one, int | float) and one > _FIRST_TIME) for one in last)
 
 
 def _are_lists_of_ids(rows: Sequence[Any]) -> bool:

@@ -28,6 +28,7 @@ BRACKETS = (r"^\[([^\[\]]*)\]$|^\(([^()]*)\)$|^\{([^{}]*)\}$", 3)
 QUOTES = (r"""^"([^"]*)"$|^'([^']*)'$""", 2)
 #: How often more cells must match in one reading than in the other.
 _MUCH = 2
+_SAMPLE = 10_000  # cells that tell how to read all
 _FEW = 0.01  # a smaller share that matches may be by chance
 
 
@@ -100,14 +101,14 @@ def reject_text_lists(rows: Rows) -> None:
     Raises
     ------
     InvalidInputError
-        Each user has one row, and most items have a separator.
+        Each user has one row, and half of the items or more have a separator.
     """
     if not {"user", "item"} <= rows.columns.keys() or find_cell_kind(rows.item) != "text":
         return
     cells = _list_text(rows)
     separator = max(SEPARATORS, key=lambda sign: sum(sign in cell for cell in cells))
     several = [cell for cell in cells if separator in cell]
-    if len(several) * 2 > len(cells) and _has_one_row_per_user(rows):
+    if several and len(several) * 2 >= len(cells) and _has_one_row_per_user(rows):
         msg = (
             f"{quote(several[0])} may be one id or several, as each user has one row. If it is a "
             f"list, give table['item'].str.split({separator!r}); if it is one id, lists of one: "
@@ -194,7 +195,7 @@ def raise_ambiguous(name: str, cell: str, separator: str, why: str = "") -> NoRe
 
 def _match(cells: list[str], others: list[str], separator: str) -> _Match:
     """Compare cells that have a separator, and their parts, with the cells of the other table."""
-    several, known = [cell for cell in cells if separator in cell], {*others}
+    several, known = [cell for cell in cells if separator in cell][:_SAMPLE], {*others}
     parts = [*chain.from_iterable(split_cell(cell, separator) for cell in several)]
     whole = sum(cell in known for cell in several) / len(several)
     alone = sum(part in known for part in parts) / max(len(parts), 1)

@@ -16,7 +16,7 @@ import pandas as pd
 from recsys_ndcg.arrays import Floats, Ids
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.files import Content, is_file_source
-from recsys_ndcg.input.ids import unify_numbers
+from recsys_ndcg.input.ids import EncodedIds, unify_numbers
 from recsys_ndcg.input.rows import Rows, to_column, to_floats
 from recsys_ndcg.input.text_format import (
     MAX_COLUMNS,
@@ -207,7 +207,7 @@ def read_trec(source: Any, table: str) -> Rows:
     ids = {"user": to_column(user, "topic"), "item": to_column(item, "document")}
     numbers = to_floats(list(values), table)
     if table == "run":
-        is_ranked = width == 3 and _are_ranks(rows)
+        is_ranked = width == 3 and are_ranks(ids["user"], numbers)
         numbers = -numbers if is_ranked else numbers
         return Rows({**ids, "estimated": numbers}, "results", is_ranked, score="score")
     return Rows({**ids, "true": np.where(numbers < 0, np.nan, numbers)}, "labels")
@@ -236,11 +236,19 @@ def _parse_trec(name: str, text: str, table: str) -> tuple[list[Any], int]:
     return rows, len(fields)
 
 
-def _are_ranks(rows: Sequence[Any]) -> bool:
-    """Return whether the lines have the numbers 1, 2, 3 and so on in each topic."""
-    table = pd.DataFrame(rows, columns=["topic", "document", "number"])
-    table = table.sort_values(["topic", "number"])
-    return bool((table["number"] == table.groupby("topic").cumcount() + 1).all())
+def are_ranks(user: Any, numbers: Any) -> bool:
+    """Return whether the numbers of each user are 1, 2, 3 and so on, in any order.
+
+    Examples
+    --------
+    >>> are_ranks(["a", "a", "b"], np.array([2.0, 1.0, 1.0])), are_ranks(["a"], np.array([0.5]))
+    (True, False)
+    """
+    if not len(numbers) or numbers.min() != 1:
+        return False
+    owner = user.codes if isinstance(user, EncodedIds) else np.asarray(user)
+    ranks = pd.Series(numbers).groupby(owner).rank(method="max")
+    return bool((ranks == numbers).all())
 
 
 #: Separators that may be meant, and how to type them.

@@ -57,7 +57,8 @@ class OverLists(Metric):
             return super().list_objection(lists, convention)
         return (
             f"{int(is_outside.sum())} recommended items are not in {source}=, the first "
-            f"{format_rows(lists, is_outside)}. Add them, or choose outside='count' or 'ignore'."
+            f"{format_rows(lists, is_outside)}. Add them, or give "
+            "convention=Convention(outside='count'), or 'ignore'."
         )
 
     def _find_source(self, convention: Convention) -> str | None:

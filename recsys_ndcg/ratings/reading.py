@@ -120,14 +120,17 @@ def _read(data: Any, columns: Mapping[str, str] | None, kind: str) -> Interactio
     key = NEEDED[kind][0]
     if kind in {"users", "items"} and _are_ids(data):
         opened: Any = Table({key: to_column(data, key)}, kind=kind)
-    elif are_several_files(data):
-        return concat_interactions([_read(one, columns, kind) for one in find_files(data)])
+    elif are_several_files(split_format(data)[0]):
+        files, how = split_format(data)
+        parts = [one if how is None else (one, how) for one in find_files(files)]
+        return concat_interactions([_read(one, columns, kind) for one in parts])
     else:
         opened = open_data(data, columns, kind=kind)
         if isinstance(opened, list) and opened and _are_ids(opened):  # JSON of a catalogue
             return _read(opened, columns, kind)
     rows = read_rows(opened, table=kind)
-    reject_text_lists(rows)
+    if kind != "users" and "rating" not in rows.columns:
+        reject_text_lists(rows)
     ids = {one: rows.columns[one] for one in IDS if one in rows.columns}
     missing = np.zeros(len(ids[key]), dtype=np.int64)  # only the others count
     numbers = [rows.columns.get(one) for one in ("rating", "timestamp")]
