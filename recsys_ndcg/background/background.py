@@ -490,7 +490,7 @@ def _encode_parts(
     ids, codes = encode_ids(concat_ids([one.ids for one in encoded.values()]), column)
     starts = compute_offsets(np.array([len(one.ids) for one in encoded.values()]))
     return ids, {
-        name: codes[start + one.codes].astype(np.int64)
+        name: codes[start:][one.codes].astype(np.int64)
         for (name, one), start in zip(encoded.items(), starts, strict=False)
     }
 
