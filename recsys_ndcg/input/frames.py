@@ -216,10 +216,8 @@ class Table:
         What it is: ``"predictions"``, ``"labels"``, ``"results"``, or a kind of `NEEDED`.
     is_text : bool
         Whether it is from text: columns of interactions may be known by their places.
-    is_one_per_user : bool
-        Whether each row is of another user, and has no number.
-    is_expanded : bool
-        Whether the rows come from lists, so that each item is one.
+    form : {'', 'one per user', 'expanded'}
+        Whether each row is of another user and has no number, or the rows come from lists.
     """
 
     COLUMN_NAMES: ClassVar = _NAMES
@@ -233,10 +231,9 @@ class Table:
         kind: str = "predictions",
         *,
         is_text: bool = False,
-        is_one_per_user: bool = False,
-        is_expanded: bool = False,
+        form: str = "",
     ) -> None:
-        self.kind, self.is_one_per_user, self.is_expanded = kind, is_one_per_user, is_expanded
+        self.kind, self._form = kind, form
         self._known = get_names(kind)
         given = self.check_columns(columns, kind)
         self._used: dict[Any, str] = {}
@@ -381,8 +378,8 @@ class Table:
         # one row per user has no numbers; the ranks of its results were made by `expand_lists`
         has_numbers = {"true", "rating"} & {*wanted} or self.kind in ("predictions", "users")
         if self.kind == "results":
-            has_numbers = not self.is_one_per_user
-        may_hold_lists = not (has_numbers or self.is_expanded) and (
+            has_numbers = self._form != "one per user"
+        may_hold_lists = not (has_numbers or self._form == "expanded") and (
             find_cell_kind(columns["item"]) == "text"
         )
         rows = Rows(columns, self.kind, has_ranks, score, may_hold_lists)

@@ -151,7 +151,7 @@ def _rank_single(table: Table, names: dict[str, Any]) -> Table:
             return table
         columns["rank"] = np.ones(len(codes))
     table.warn_of_names({one: names[one] for one in IDS})
-    return Table(columns, kind=table.kind, is_one_per_user=True)
+    return Table(columns, kind=table.kind, form="one per user")
 
 
 def _check_cells(cells: Any, name: Any) -> None:
@@ -191,4 +191,4 @@ def _repeat_users(
         _check_ordered(table, used, users)
         columns["rank"] = concat_ranges(np.ones(len(cells.lengths), np.int64), cells.lengths)
     table.warn_of_names(used)
-    return Table(columns, kind=table.kind, is_expanded=True)
+    return Table(columns, kind=table.kind, form="expanded")

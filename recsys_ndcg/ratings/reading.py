@@ -88,8 +88,7 @@ def _are_ids(data: Any) -> bool:
     if not isinstance(data, Iterable) or getattr(data, "ndim", 1) != 1:
         return False
     first = next(iter(data), None)
-    rows = Mapping | list | tuple | set | np.ndarray | np.void | os.PathLike
-    return not isinstance(first, rows)
+    return not isinstance(first, Mapping | list | tuple | set | np.ndarray | np.void | os.PathLike)
 
 
 def is_table_by_item(data: Any) -> bool:

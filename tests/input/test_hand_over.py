@@ -1,4 +1,4 @@
-"""Data as scripts hand it over: what is read, and what is refused since its number would be wrong."""
+"""Data as scripts hand it over: what is read, and what is refused as it would be wrong."""
 
 from __future__ import annotations
 
