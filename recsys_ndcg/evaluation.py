@@ -18,6 +18,7 @@ from recsys_ndcg.files import check_path, find_files, is_files, write_file
 from recsys_ndcg.input import split_format
 from recsys_ndcg.lists import GroupedLists, RankedLists
 from recsys_ndcg.parallel import limit_threads
+from recsys_ndcg.ratings import split_catalogue
 from recsys_ndcg.report import Report
 from recsys_ndcg.scale import find_engine, is_pair, list_tables
 from recsys_ndcg.scoring import Cutoffs, Metrics, Plan
@@ -192,24 +193,6 @@ def pair_tables(data: Any, labels: Any, results: Any, list_separator: str | None
     InvalidInputError.raise_if(fault)
     pair = {"labels": labels, "results": results}
     return pair if list_separator is None else pair | {"list_separator": list_separator}
-
-
-def split_catalogue(catalogue: Any) -> tuple[Any, Any]:
-    """Return the items that can be recommended, and their number, of which one is None.
-
-    Examples
-    --------
-    >>> split_catalogue(5000), split_catalogue({"ann": 20}), split_catalogue(["a", "b"])
-    ((None, 5000), (None, {'ann': 20}), (['a', 'b'], None))
-    """
-    is_size = isinstance(catalogue, Integral)
-    if isinstance(catalogue, Mapping):
-        is_size = len(catalogue) > 0 and _has_only(catalogue.values(), Integral)
-    elif isinstance(catalogue, pd.Series):
-        # a column of ids has the index of its table
-        has_users = catalogue.index.name == "user" or catalogue.index.dtype.kind not in "iu"
-        is_size = catalogue.dtype.kind in "iu" and has_users
-    return (None, catalogue) if is_size else (catalogue, None)
 
 
 def raise_two_tables(first: Any, second: Any) -> Never:

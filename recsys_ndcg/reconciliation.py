@@ -16,8 +16,9 @@ import pandas as pd
 from recsys_ndcg.background import Background
 from recsys_ndcg.convention import PRESETS, Convention, format_choice
 from recsys_ndcg.errors import InvalidInputError, is_number, quote
-from recsys_ndcg.evaluation import pair_tables, read_lists, split_catalogue
+from recsys_ndcg.evaluation import pair_tables, read_lists
 from recsys_ndcg.lists import Facts, GroupedLists
+from recsys_ndcg.ratings import split_catalogue
 from recsys_ndcg.rendering import (
     Code,
     Document,

@@ -133,7 +133,7 @@ def test_the_suggested_threshold_is_on_the_scale_of_the_data(
 def test_supplied_lists_say_what_gives_a_chance_of_the_catalogue() -> None:
     """Until the number of candidates is known."""
     lists: dict[str, Any] = {"labels": {"ann": {"x": 1}}, "results": {"ann": ["x", "z"]}}
-    line = "give the catalogue (catalogue=items, or n_items= of RankedLists.from_labels)"
+    line = "give the catalogue (catalogue=items, or their number)"
     assert line in "\n".join(evaluate_silently(lists).remarks)
     known = rn.RankedLists.from_labels(**lists, n_items=9)
     assert line not in "\n".join(evaluate_silently(known).remarks)

@@ -139,7 +139,7 @@ class Background(ReadOnlyArrays):
             if one is not None:
                 user_parts[name], item_parts[name] = one.user, one.item
         if catalogue is not None:
-            item_parts["catalogue"] = _read_catalogue(catalogue)
+            item_parts["catalogue"] = read_catalogue(catalogue)
         columns: dict[str, Feature] = {}
         if features is not None:
             item_parts["features"], columns = read_features(features)
@@ -386,7 +386,7 @@ def _read_base(data: Any) -> Rows:
     return rows
 
 
-def _read_catalogue(data: Any) -> Ids:
+def read_catalogue(data: Any) -> Ids:
     """Return ids: a column, those of a table by item, or the items of interactions."""
     if is_table_by_item(data):
         return read_indexed_table(data, "catalogue")[0]

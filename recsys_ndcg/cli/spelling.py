@@ -26,7 +26,6 @@ _CALLS = {
     r"\{'labels': test, 'results': lists\} \(None without labels\), or rank [^.]*": (
         "--labels FILE --results FILE"
     ),
-    r"(n_items=) (?:of|to) RankedLists\.from_labels": r"\1",
 }
 #: Python's names of options, if the command line has others.
 _OTHER_NAMES = {"separator": "sep", "list_separator": "list_sep"}

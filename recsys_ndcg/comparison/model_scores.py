@@ -539,8 +539,8 @@ def add_chance(models: Mapping[str, ModelScores]) -> dict[str, ModelScores]:
         if not np.allclose(scores[both], other_scores[both], rtol=1e-9):
             msg = (
                 f"Chance cannot be the baseline: {name!r} and {other!r} list different items, so "
-                "their random orders score differently. Pass n_items= or items= to "
-                "RankedLists.from_labels to use the chance level of the catalogue."
+                "their random orders score differently. Pass catalogue=, the items or "
+                "their number, for the chance level of the catalogue."
             )
             raise InvalidInputError(msg)
     chance = replace(

@@ -29,13 +29,14 @@ from recsys_ndcg.errors import (
     suggest,
     warn,
 )
-from recsys_ndcg.evaluation import evaluate_in_memory, pair_tables, split_catalogue
+from recsys_ndcg.evaluation import evaluate_in_memory, pair_tables
 from recsys_ndcg.files import Archive
 from recsys_ndcg.input import read_rows
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.metrics import Metric
 from recsys_ndcg.progress import iterate_with_progress
+from recsys_ndcg.ratings import split_catalogue
 from recsys_ndcg.report import Report, assign_segments
 from recsys_ndcg.scoring import Cutoffs, Metrics, Plan, find_metric_name
 from recsys_ndcg.significance import Testing, check_margin

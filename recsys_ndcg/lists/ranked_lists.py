@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from recsys_ndcg.arrays import Floats, count_offsets, sort_by_key
+from recsys_ndcg.background import read_catalogue
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.files import FileSource
@@ -18,6 +19,7 @@ from recsys_ndcg.lists.candidates import Lists, Sizes, add_candidates
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 from recsys_ndcg.lists.grouping import Pairs, group_distinct
 from recsys_ndcg.parallel import map_in_threads, split_users
+from recsys_ndcg.ratings import split_catalogue
 
 _RESULT_COLUMNS = ("estimated", "impossible")
 
@@ -351,6 +353,7 @@ class RankedLists(GroupedLists):
         columns: Mapping[str, Any] | None = None,
         list_separator: str | None = None,
         duplicates: str = "raise",
+        catalogue: Any = None,
         n_items: Sizes | None = None,
         items: Iterable[Any] | None = None,
         text: TextFormat | None = None,
@@ -375,21 +378,21 @@ class RankedLists(GroupedLists):
             By default it is decided by what matches the other table.
         duplicates : {'raise', 'first', 'last', 'max', 'mean'}
             As in `Convention`; applied to each table separately.
-        n_items : int, {user: int} or Series by user, optional
-            The number of candidates: the size of the catalogue, or for each user the number of
-            items that could be recommended.
-        items : iterable of ids, optional
-            The catalogue itself, instead of `n_items`; no other item can be recommended.
+        catalogue : int, {user: int}, Series by user, ids, table or path, optional
+            What could have been recommended: the number of items, or of each user's, or the items
+            themselves; no other can be recommended.
+        n_items, items
+            Other names of `catalogue`, for numbers and for items.
         text : TextFormat, optional
             The format of text files.
 
         Returns
         -------
         RankedLists
-            The protocol is ``supplied``: chance is a random order of each list. With `n_items` or
-            `items` it is ``catalogue``: chance is a list of the same length drawn from the
-            candidates. Labels that were not recommended still count for recall and the global
-            ideal; results without a label are unlabelled; a user with labels only is missing.
+            The protocol is ``supplied``: chance is a random order of each list. With `catalogue` it
+            is ``catalogue``: chance is a list of the same length drawn from the candidates. Labels
+            that were not recommended still count for recall and the global ideal; results without a
+            label are unlabelled; a user with labels only is missing.
 
         Raises
         ------
@@ -412,6 +415,12 @@ class RankedLists(GroupedLists):
         if labelled is None:
             recommended.check_not_empty()
             labelled = recommended.without_labels()
+        if catalogue is not None:
+            if n_items is not None or items is not None:
+                msg = "catalogue= replaces n_items= and items=. Give catalogue= alone."
+                raise InvalidInputError(msg)
+            items, n_items = split_catalogue(catalogue)
+            items = None if items is None else read_catalogue(items)
         how: dict[str, Any] = {"part": labels is None, "n_items": n_items, "items": items}
         return join_tables(labelled, recommended, duplicates, cls, **how)
 

@@ -3,3 +3,4 @@ from recsys_ndcg.ratings.interactions import Interactions as Interactions
 from recsys_ndcg.ratings.reading import is_table_by_item as is_table_by_item
 from recsys_ndcg.ratings.reading import read_interactions as read_interactions
 from recsys_ndcg.ratings.reading import read_ratings as read_ratings
+from recsys_ndcg.ratings.reading import split_catalogue as split_catalogue

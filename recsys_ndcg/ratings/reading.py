@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
-import pandas as pd  # noqa: TC002 - loaded with all that reads tables
+import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.files import are_existing_files, are_several_files, find_files, is_file_source
@@ -97,6 +98,26 @@ def is_table_by_item(data: Any) -> bool:
         return isinstance(data, Mapping) and "item" in data and "user" not in data
     names = getattr(getattr(data, "index", None), "names", [])
     return "user" not in names and not Table(data).has_candidate("user")
+
+
+def split_catalogue(catalogue: Any) -> tuple[Any, Any]:
+    """Return the items that can be recommended, and their number, of which one is None.
+
+    Examples
+    --------
+    >>> split_catalogue(5000), split_catalogue({"ann": 20}), split_catalogue(["a", "b"])
+    ((None, 5000), (None, {'ann': 20}), (['a', 'b'], None))
+    """
+    is_size = isinstance(catalogue, Integral)
+    if isinstance(catalogue, Mapping):
+        is_size = len(catalogue) > 0 and all(
+            isinstance(one, Integral) for one in catalogue.values()
+        )
+    elif isinstance(catalogue, pd.Series):
+        # a column of ids has the index of its table
+        has_users = catalogue.index.name == "user" or catalogue.index.dtype.kind not in "iu"
+        is_size = catalogue.dtype.kind in "iu" and has_users
+    return (None, catalogue) if is_size else (catalogue, None)
 
 
 def read_ratings(data: Any) -> pd.DataFrame:

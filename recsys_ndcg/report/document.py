@@ -205,7 +205,7 @@ def _remark_on_chance(report: Report, audit_rows: AuditRows) -> Iterator[str]:
     elif has_chance and report.audit_data.protocol == "supplied":
         yield (
             "Chance is a random order of each list. For random lists of the catalogue's items, "
-            "give the catalogue (catalogue=items, or n_items= of RankedLists.from_labels)."
+            "give the catalogue (catalogue=items, or their number)."
         )
     unsure = [name for name, row in audit_rows.items() if abs(row["z"]) < _CLEAR_Z]
     worse = [name for name in _name_metrics_below_chance(report) if name in of_relevance]

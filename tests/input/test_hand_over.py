@@ -170,3 +170,10 @@ def test_a_name_that_only_one_table_has_gets_both_names() -> None:
     names = {"user": ["who", "user"]}
     report = rn.evaluate(labels=labels, results=results, columns=names, metrics="rr")
     assert report.mean.iloc[0] == 1
+
+
+def test_features_may_be_sets_by_item() -> None:
+    """Without the name of a column."""
+    features = {"a": {"war"}, "b": {"love"}}
+    report = rn.evaluate(results={"u": ["a", "b"]}, metrics="diversity@2", features=features)
+    assert report.mean.tolist() == [1]

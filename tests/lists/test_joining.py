@@ -17,6 +17,7 @@ KNOWN = [("ann", "x", 4.0), ("ann", "y", 2.0), ("bob", "x", 5.0), ("cy", "y", 3.
 FOUND = [("ann", "x", 1), ("dee", "y", 1), ("ann", "z", 2), ("bob", "y", 1), ("bob", "x", 2)]
 LABELS = pd.DataFrame(KNOWN, columns=["user", "item", "true"])
 RESULTS = pd.DataFrame(FOUND, columns=["user", "item", "rank"])
+SIZES = {"ann": 5, "bob": 7, "cy": 3, "dee": 4}
 
 
 def evaluated(lists: rn.RankedLists, **options: Any) -> rn.Report:
@@ -124,3 +125,19 @@ def test_an_overlap_does_not_depend_on_grades() -> None:
     rows = [("a", "x", 2.0, -10.0), ("a", "y", 1.0, 2000.0)]
     assert rn.jaccard_at_k(rn.RankedLists.from_tuples(rows), rows, 1).to_dict() == {"a": 1.0}
     assert rn.rbo(rn.RankedLists.from_tuples(rows), rows).to_dict() == {"a": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("catalogue", "same"),
+    [(9, {"n_items": 9}), (SIZES, {"n_items": SIZES}), ([*"xyzq"], {"items": [*"xyzq"]}),
+     (pd.DataFrame({"movieId": [*"xyzq"]}), {"items": [*"xyzq"]})],
+)  # fmt: skip
+def test_a_catalogue_is_a_number_numbers_or_items(catalogue: Any, same: dict[str, Any]) -> None:
+    """As `n_items` and `items` are, of which it takes the place."""
+    found, expected = (
+        evaluated(rn.RankedLists.from_labels(LABELS, RESULTS, **one), metrics="recall").summary
+        for one in ({"catalogue": catalogue}, same)
+    )
+    pd.testing.assert_frame_equal(found, expected)
+    with rejects("Give catalogue= alone"):
+        rn.RankedLists.from_labels(LABELS, RESULTS, catalogue=catalogue, **same)
