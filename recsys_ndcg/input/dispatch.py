@@ -196,7 +196,10 @@ def choose_file_columns(
     if not text_format.heading:
         if needed and not columns and not len(needed) <= len(names) <= len(order):
             form = f"{', '.join(needed)}[, {', '.join(order[len(needed) :])}]"
-            msg = f"{len(names)} columns; ratings are {form}."
+            msg = (
+                f"{len(names)} columns; ratings are {form}. Give a table of these columns, such as "
+            )
+            msg += "pandas.read_csv(path, header=None, usecols=[0, 1, 2])."
             raise InvalidInputError(msg)
         if not columns:
             order = needed if len(names) == len(needed) else order

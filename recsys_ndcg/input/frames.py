@@ -609,12 +609,13 @@ class Table:
         used = {ours: theirs for theirs, ours in self._used.items()}
         self.warn_of_names({ours: used[ours] for ours in self._known if ours in used})
 
-    def warn_of_names(self, used: Mapping[str, Any]) -> None:
+    def warn_of_names(self, used: Mapping[str, Any], *, by_place: bool = False) -> None:
         """Warn about our columns that have other names in the table, and were not given."""
         names = {a: b for a, b in used.items() if a != b and a not in self.given}
         fix = f"pass columns={names!r}"
         if self.kind in NEEDED:  # recognised names are in reports, or do not matter
-            names = {one: names[one] for one in self._placed if one in names}
+            placed = names if by_place else self._placed
+            names = {one: names[one] for one in placed if one in names}
             fix = "rename the columns"
         if names:
             pairs = ", ".join(f"{theirs} as {ours}" for ours, theirs in names.items())

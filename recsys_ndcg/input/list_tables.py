@@ -150,7 +150,7 @@ def _rank_single(table: Table, names: dict[str, Any]) -> Table:
         if len(ids) < len(codes):
             return table
         columns["rank"] = np.ones(len(codes))
-    table.warn_of_names({one: names[one] for one in IDS})
+    table.warn_of_names({one: names[one] for one in IDS}, by_place=not is_found)
     return Table(columns, kind=table.kind, form="one per user")
 
 

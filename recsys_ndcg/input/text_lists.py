@@ -26,6 +26,7 @@ SEPARATORS = (",", ";", "|", " ")
 #: A list in brackets, and an id or a list in quotes: each a pattern with groups of what is inside.
 BRACKETS = (r"^\[([^\[\]]*)\]$|^\(([^()]*)\)$|^\{([^{}]*)\}$", 3)
 QUOTES = (r"""^"([^"]*)"$|^'([^']*)'$""", 2)
+_SIGNS = re.compile(r"""[][(){}"']""")
 #: How often more cells must match in one reading than in the other.
 _MUCH = 2
 _SAMPLE = 10_000  # cells that tell how to read all
@@ -155,7 +156,7 @@ def _find_separators(known: dict[str, list[str]], names: list[str]) -> dict[str,
             break
         name, separator = max(matches, key=lambda one: (matches[one].alone, matches[one].parts))
         found[name] = _decide(name, known[name], separator, matches[name, separator])
-        if found[name]:
+        if found[name] and len(left) > 1:
             parts = chain.from_iterable(split_cell(cell, separator) for cell in known[name])
             known = {**known, name: [*{*parts}]}
     found = {name: separator for name, separator in found.items() if separator}
@@ -213,6 +214,9 @@ def split_cell(cell: str, separator: str) -> list[str]:
     >>> split_cell("['a', 'b']", ","), split_cell("1  2 3", " "), split_cell("f (x);g (x)", ";")
     (['a', 'b'], ['1', '2', '3'], ['f (x)', 'g (x)'])
     """
+    if not _SIGNS.search(cell):
+        parts = cell.split(None if separator == " " else separator)
+        return [one for one in map(str.strip, parts) if one]
     parts = _unwrap(_unwrap(cell, BRACKETS), QUOTES).split(None if separator == " " else separator)
     ids = (_unwrap(part, QUOTES) for part in parts)
     return [one for one in ids if one]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import reduce
 from operator import add
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from recsys_ndcg.comparison import Gate
@@ -21,13 +22,12 @@ from recsys_ndcg.errors import (
     quote,
 )
 from recsys_ndcg.files import is_files, to_json_value
-from recsys_ndcg.input import EncodedIds, read_rows
+from recsys_ndcg.input import EncodedIds, Table, read_rows, reject_text_lists
 from recsys_ndcg.ratings import Interactions, read_interactions
 from recsys_ndcg.rendering import Document, Renderable, Section, ShownTable, Verdict, join_names
 from recsys_ndcg.scale import find_engine
 from recsys_ndcg.split_checks.checks import run_checks
 from recsys_ndcg.split_checks.split import ROW_NAMES, VERDICTS, Finding, Profile, Split
-from recsys_ndcg.split_checks.split_data import read_batches
 from recsys_ndcg.split_checks.train_summary import TrainSummary
 
 
@@ -259,10 +259,11 @@ def check_split(  # noqa: PLR0913 - all are inputs
         parts["validation"] = read_interactions(validation, "validation", columns)
     if lists is not None:
         rows = read_rows(lists, table="results")
+        reject_text_lists(rows)
         parts["lists"] = Interactions.of(rows.user, rows.item)
     is_limited = memory_limit is not None and is_files(train)
     if is_limited or find_engine(train) is not None:
-        batches = read_batches(train, "train", columns, memory_limit)
+        batches = _read_batches(train, "train", columns, memory_limit)
     else:
         batches = iter([read_interactions(train, "train", columns)])
     return check_parts(batches, parts, threshold=threshold, k=k)
@@ -320,6 +321,40 @@ def tabulate_checks(reports: Mapping[Any, SplitReport], names: Sequence[str]) ->
     tables = {key: one.checks.drop(columns="rows") for key, one in reports.items()}
     table: pd.DataFrame = pd.concat(tables, names=[*names, "check"])
     return table
+
+
+def _read_batches(
+    data: Any, name: str, columns: Mapping[str, str] | None, memory_limit: str | float | None
+) -> Iterator[Interactions]:
+    """Yield all rows of some users at a time, from files or streams that are sorted on disk.
+
+    Raises
+    ------
+    InvalidInputError
+        The data cannot be read, or has no columns of users and items.
+    """
+    from recsys_ndcg.scale import read_names, read_users_in_batches  # noqa: PLC0415 - narwhals
+
+    try:
+        names, text = read_names(data)
+        table = Table(dict.fromkeys(names, ()), columns, "interactions", is_text=text is not None)
+        found = table.use_columns(*table.choose_columns())
+        table.warn_of_recognised_names()
+        ours_of = {"rating": "true"}
+        mapped = {ours_of.get(ours, ours): theirs for ours, theirs in found.items()}
+        differing = {a: b for a, b in found.items() if a != b}
+        if text is not None and not text.heading:
+            differing = {}
+        for batch in read_users_in_batches(data, mapped, memory_limit, text):
+            rating, time = (
+                batch.column(one).to_numpy().astype(np.float64) if one in mapped else None
+                for one in ("true", "timestamp")
+            )
+            part = Interactions.of(batch.column("user"), batch.column("item"), rating, time)
+            yield replace(part, names=differing)
+    except InvalidInputError as error:
+        msg = f"{name}: {error}"
+        raise InvalidInputError(msg) from None
 
 
 def _unify_id_types(
