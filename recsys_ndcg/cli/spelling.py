@@ -23,6 +23,7 @@ _CALLS = {
     r"RankedLists\.from_labels\(labels, results\)": "--labels FILE --results FILE",
     r"Convention\.from_signature": "--full-signature",
     r"RankedLists\.from_\.\.\.\([^)]*\), elsewhere ": "",
+    r"\(catalogue=items, or their number\)": "(--catalogue FILE, or --n-items N)",
     r"\{'labels': test, 'results': lists\} \(None without labels\), or rank [^.]*": (
         "--labels FILE --results FILE"
     ),
