@@ -204,7 +204,8 @@ def raise_two_tables(first: Any, second: Any) -> Never:
     if isinstance(second, Integral):
         call = f"evaluate(data, k={second})"
     elif isinstance(heads[1], str) or (
-        isinstance(second, str) and not isinstance(first, str | os.PathLike)
+        isinstance(second, str)
+        and not (Path(second).suffix or isinstance(first, str | os.PathLike))
     ):
         call = f"evaluate(data, metrics={second!r})"
     elif all(isinstance(one, Mapping) and _has_only(one.values(), Mapping) for one in pair):

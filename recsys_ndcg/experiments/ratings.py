@@ -87,7 +87,7 @@ def build_dataset(
     Parameters
     ----------
     data : surprise.Dataset, table, or path
-        A table has a row per rating; a file is CSV, or separated by ``::``.
+        Ratings in any form that `recsys_ndcg.ratings.read_interactions` takes.
     columns : mapping, optional
         The table's names of ``user``, ``item``, ``rating`` and ``timestamp``.
     rating_scale : pair of float, optional

@@ -9,6 +9,7 @@ from recsys_ndcg.input.file_kinds import FileKind as FileKind
 from recsys_ndcg.input.frames import Table as Table
 from recsys_ndcg.input.frames import choose_candidates as choose_candidates
 from recsys_ndcg.input.frames import is_frame as is_frame
+from recsys_ndcg.input.frames import match_columns as match_columns
 from recsys_ndcg.input.ids import EncodedIds as EncodedIds
 from recsys_ndcg.input.ids import check_id_types as check_id_types
 from recsys_ndcg.input.ids import encode_ids as encode_ids

@@ -23,6 +23,7 @@ _POLARS_LISTS = ("List", "Array")
 _POLARS_TEXT = ("String", "Categorical", "Enum")
 _NUMBERS = "iufbcmM"
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]*)?([eE][-+]?[0-9]+)?")
+_SAMPLE = 100  # cells that tell whether text is lists
 _NUMBERED = re.compile(r"(.*?)([0-9]{1,4})")
 
 
@@ -184,9 +185,10 @@ def find_cell_kind(column: Any) -> str:
         return ""
     cells = column.ids if isinstance(column, EncodedIds) else column
     first = next((one for one in cells if not _is_none(one)), None)
-    if _is_list(first):
-        return "list"
-    return "text" if isinstance(first, str) else ""
+    if isinstance(first, str):  # a title may be in brackets
+        sample = (one for one in cells[:_SAMPLE] if not _is_none(one))
+        return "list" if _is_list(first) and all(map(_is_list, sample)) else "text"
+    return "list" if _is_list(first) else ""
 
 
 def find_type_kind(kind: Any) -> str:

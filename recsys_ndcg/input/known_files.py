@@ -163,13 +163,13 @@ def _select_columns(pattern: str, *names: str) -> Callable[[str, str], str]:
 
 
 _LIST = re.compile(r"^(\S+) \[([\d, ]+)\]\r?$", re.MULTILINE)
-#: Lines of whole numbers of which some have more than others, or all have five or more.
+#: Lines of whole numbers of which some have more than others, or all have six or more.
 _RAGGED = (
     "|".join(
         rf"(\d+( \d+){{{more}}} ?\r?\n)+(?!\d+( \d+){{{more}}} ?\r?(\n|$))\d+( \d+)* ?\r?(\n|$)"
         for more in range(1, 4)
     )
-    + r"|\d+( \d+){4,} ?\r?(\n|$)"
+    + r"|\d+( \d+){5,} ?\r?(\n|$)"
 )
 #: Files of users and items.
 _ROW_FILES = [

@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import concat_ranges
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.input.cells import ListCells, find_rank_columns
 from recsys_ndcg.input.frames import Table, get_names, match_columns
 from recsys_ndcg.input.ids import factorize_ids
+from recsys_ndcg.input.matrices import repeats_items
 from recsys_ndcg.input.rows import IDS, NUMBERS, to_column, to_ids
 
 #: The numbers that may stand beside the items, in lists of the same length.
@@ -41,7 +43,9 @@ def expand_lists(table: Table, index: Any = None) -> Table:
         else []
     )
     if ranks and ("user" in names or len(ranks) == len(table.names)):
-        cells = ListCells.from_ranks([to_column(table.get_native(one)[:], one) for one in ranks])
+        columns = [to_column(table.get_native(one)[:], one) for one in ranks]
+        _check_items(np.column_stack(columns))
+        cells = ListCells.from_ranks(columns)
         if len(ranks) == len(table.names):
             names["user"], users = "user", np.arange(len(cells.lengths)) if index is None else index
         else:
@@ -90,6 +94,18 @@ def _split_entries(cells: ListCells, kind: str) -> tuple[ListCells, dict[str, An
 
 def _has_structs(entries: Any) -> bool:
     return str(getattr(entries, "type", "")).startswith("struct")
+
+
+def _check_items(ranks: NDArray[Any]) -> None:
+    """Raise if columns named 0, 1, 2 hold scores of users × items instead of items."""
+    is_number = ranks.dtype.kind in "iuf"
+    known = np.nan_to_num(ranks, nan=-1) if is_number else ranks
+    if is_number and ((known != np.floor(known)).any() or repeats_items(known)):
+        msg = (
+            "Columns that are numbered hold the items of each rank, but these have fractions, or a "
+            "number twice in a row. If they are scores of users × items, give table.values."
+        )
+        raise InvalidInputError(msg)
 
 
 def match_lists(table: Table) -> dict[str, Any]:

@@ -108,10 +108,17 @@ def _holds_all_items(matrix: Any, table: str, beside: Any) -> bool:
         return True
     if beside is not None and beside.shape == matrix.shape and "f" in (kind, beside.dtype.kind):
         return True
-    if table != "results" and kind in "iu" and matrix.shape[1] > 2:
-        return _is_binary(matrix)
     may_be_rows = matrix.shape[1] in _WIDTHS.get(table, _OTHER_WIDTHS)
+    if table != "results" and kind in "iu" and matrix.shape[1] > 2:
+        return _is_binary(matrix) or (not may_be_rows and repeats_items(matrix))
     return bool(kind == "f" and not (may_be_rows and _are_whole(matrix[:, :2])))
+
+
+def repeats_items(matrix: Any) -> bool:
+    """Return whether a row has a number twice, but for -1: then its numbers are no items."""
+    ordered = np.sort(matrix, axis=1)
+    is_same = ordered[:, 1:] == ordered[:, :-1]
+    return bool((is_same & (ordered[:, 1:] != -1)).any())
 
 
 def _is_binary(matrix: Any) -> bool:

@@ -106,7 +106,7 @@ def read_objects(data: Mapping[Any, Any] | Iterable[Any], table: str = "predicti
     is_list = isinstance(data, list) or getattr(data, "ndim", 0) == 1
     rows, form = data if isinstance(data, list) else list(data), FORMS[table]
     if table != "predictions" and is_list and _are_lists_of_ids(rows):
-        _warn_of_lists_like_rows(rows, form)
+        _warn_of_lists_like_rows(rows, form, table)
         return _read_lists(dict(enumerate(rows)), table)
     if rows and table == "predictions" and _is_prediction(rows[0]):
         return read_predictions(rows)
@@ -143,14 +143,14 @@ def _are_lists_of_ids(rows: Sequence[Any]) -> bool:
     return len(kinds) == 1 and issubclass(kinds.pop(), int | str | np.integer)
 
 
-def _warn_of_lists_like_rows(rows: Sequence[Any], form: _Form) -> None:
+def _warn_of_lists_like_rows(rows: Sequence[Any], form: _Form, table: str) -> None:
     """Warn if lists of ids have the length of rows."""
     lengths = set(map(len, rows))
     if len(lengths) == 1 and lengths <= form.widths:
         warn(
-            f"Each of the {len(rows)} lists is read as the items of one user; the users are 0, 1, "
-            "2 and so on. If they are rows, make them tuples: [*map(tuple, rows)]. To silence "
-            "this, give dict(enumerate(lists))."
+            f"{table}: each of the {len(rows)} lists is read as the items of one user; the users "
+            "are 0, 1, 2 and so on. If they are rows, make them tuples: [*map(tuple, rows)]. To "
+            "silence this, give dict(enumerate(lists))."
         )
 
 

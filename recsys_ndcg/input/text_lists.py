@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
@@ -30,6 +31,7 @@ _SIGNS = re.compile(r"""[][(){}"']""")
 #: How often more cells must match in one reading than in the other.
 _MUCH = 2
 _SAMPLE = 10_000  # cells that tell how to read all
+_HALF = 0.5
 _FEW = 0.01  # a smaller share that matches may be by chance
 
 
@@ -43,7 +45,7 @@ class _Match(NamedTuple):
     parts : float
         Of their parts; if no cell matches, the parts of the other table's cells count, too.
     alone : float
-        Of their parts, among the other table's cells.
+        Of their parts: the share that are whole cells of the other table.
     """
 
     whole: float
@@ -86,8 +88,10 @@ def split_text_lists(
     tables |= zip(names, encoded, strict=True)
     found = dict.fromkeys(names, separator or "")
     if separator is None:
-        names = [name for name in names if _has_one_row_per_user(tables[name])]
-        found = _find_separators({name: _list_text(tables[name]) for name in tables}, names)
+        single = {name for name in names if _has_one_row_per_user(tables[name])}
+        names = [name for name in names if name in single or None not in tables.values()]
+        cells = {name: _list_text(tables[name]) for name in tables}
+        found = _find_separators(cells, names, single)
     items = {name: None if rows is None else rows.item for name, rows in tables.items()}
     for name in [name for name in found if found[name]]:
         theirs = items[_OTHER[name]]
@@ -138,8 +142,10 @@ def _list_text(rows: Rows | None) -> list[str]:
     return [*map(format_id, factorize_ids(rows.columns["item"], "item")[0].tolist())]
 
 
-def _find_separators(known: dict[str, list[str]], names: list[str]) -> dict[str, str]:
-    """Return what separates the ids in the cells of each table; "" if each cell is one id.
+def _find_separators(
+    known: dict[str, list[str]], names: list[str], single: AbstractSet[str]
+) -> dict[str, str]:
+    """Return what separates the ids in the cells of each table, if they are lists.
 
     First comes the table whose parts are whole cells of the other. If it is split, the other table
     is compared with its parts.
@@ -155,7 +161,11 @@ def _find_separators(known: dict[str, list[str]], names: list[str]) -> dict[str,
         if not matches:
             break
         name, separator = max(matches, key=lambda one: (matches[one].alone, matches[one].parts))
-        found[name] = _decide(name, known[name], separator, matches[name, separator])
+        match = matches[name, separator]
+        if name in single:
+            found[name] = _decide(name, known[name], separator, match)
+        else:  # one id per row is usual: only what cannot be one is split
+            found[name] = separator if not match.whole and match.alone > _HALF else ""
         if found[name] and len(left) > 1:
             parts = chain.from_iterable(split_cell(cell, separator) for cell in known[name])
             known = {**known, name: [*{*parts}]}

@@ -82,7 +82,7 @@ class GroupedRows(ReadOnlyArrays):
         return np.repeat(known, sizes), concat_ranges(self.offsets[users[known]], sizes)
 
     def of_users(self, users: Positions) -> tuple[Positions, Any]:
-        """Return the same, with the code of each row instead of its position."""
+        """Return each row's place in `users`, and its code."""
         places, rows = self.find_rows(users)
         return places, self.codes[rows]
 

@@ -18,6 +18,7 @@ from recsys_ndcg.input import (
     NEEDED,
     Table,
     is_frame,
+    match_columns,
     open_data,
     read_rows,
     reject_text_lists,
@@ -101,7 +102,7 @@ def is_table_by_item(data: Any) -> bool:
 
 
 def split_catalogue(catalogue: Any) -> tuple[Any, Any]:
-    """Return the items that can be recommended, and their number, of which one is None.
+    """Return (items, None) or (None, number of items) for what could be recommended.
 
     Examples
     --------
@@ -113,6 +114,8 @@ def split_catalogue(catalogue: Any) -> tuple[Any, Any]:
         is_size = len(catalogue) > 0 and all(
             isinstance(one, Integral) for one in catalogue.values()
         )
+    elif isinstance(catalogue, pd.Series) and match_columns([catalogue.index.name]).get("item"):
+        catalogue = catalogue.index  # of counts of items
     elif isinstance(catalogue, pd.Series):
         # a column of ids has the index of its table
         has_users = catalogue.index.name == "user" or catalogue.index.dtype.kind not in "iu"

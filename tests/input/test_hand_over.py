@@ -105,6 +105,28 @@ def test_a_pair_of_files_is_read(tmp_path: Path, form: str) -> None:
     assert report.mean.iloc[0] == pytest.approx(expected, abs=1e-12)
 
 
+def test_a_label_may_stand_beside_lists() -> None:
+    """The user with two rows has a list in one of them."""
+    labels = pd.DataFrame({"user": ["ann", "ann", "bob"], "item": ["a b", "x", "c"]})
+    report = rn.evaluate(
+        labels=labels, results={"ann": [*"axb"], "bob": [*"yc"]}, metrics="recall@3"
+    )
+    assert report.mean.tolist() == [1]
+
+
+def test_a_title_in_brackets_is_no_list() -> None:
+    """Since the other titles are not."""
+    films = pd.DataFrame({"user": ["u", "u"], "item": ["[REC]", "Heat"], "rank": [1, 2]})
+    assert rn.evaluate(labels={"u": ["Heat"]}, results=films, metrics="rr").mean.tolist() == [0.5]
+
+
+def test_counts_of_items_are_a_catalogue() -> None:
+    """Their index has the items."""
+    counts = pd.Series([7, 8, 8, 9, 10], name="item").value_counts()
+    report = rn.evaluate(results={"u": [7, 8]}, metrics="coverage@2", catalogue=counts)
+    assert report.mean.tolist() == [0.5]
+
+
 REFUSED: dict[str, tuple[Any, Any, str]] = {
     "distances": (NUMBERED, (TOP, FALLING[:, ::-1]), "scores rise along every list"),
     "users without a row": ({1: [1], 2: [3]}, TOP, "users 0 to 1, but the labels have the user 2"),
@@ -112,6 +134,7 @@ REFUSED: dict[str, tuple[Any, Any, str]] = {
     "no item numbers": (
         sparse.csr_matrix(BINARY), np.array([[40, 30, 10, 20], [30, 20, 10, 40]]), "scores or items"
     ),
+    "a pivoted table of scores": (NUMBERED, pd.DataFrame(FALLING), "give table.values"),
     "tables per user": (NAMED, {"ann": pd.DataFrame({"item": ["a"]})}, "a table"),
 }  # fmt: skip
 
@@ -159,6 +182,8 @@ def test_zeros_of_a_dense_matrix_are_no_training_rows() -> None:
     stored = sparse.csr_matrix(([1.0, 0.0, 1.0, 1.0], ([0, 0, 0, 1], [0, 1, 2, 0])), shape=(2, 4))
     for train in (matrix, stored):
         assert rn.propensity(train, gamma=1).weights.to_dict() == {0: 1.0, 2: 2.0}
+    rated = np.array([[5, 0, 3, 0, 0], [4, 0, 0, 0, 0]])
+    assert rn.propensity(rated, gamma=1).weights.to_dict() == {0: 1.0, 2: 2.0}
 
 
 def test_a_name_that_only_one_table_has_gets_both_names() -> None:

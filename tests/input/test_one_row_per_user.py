@@ -383,7 +383,7 @@ def test_parallel_lists_are_of_users_0_1_2() -> None:
     """As in mapk(actual, predicted); tuples are rows."""
     actual, predicted = [[1, 2], [3]], [[2, 9, 1], [8, 3]]
     assert _means(predicted, actual) == _means(dict(enumerate(predicted)), dict(enumerate(actual)))
-    with pytest.warns(rn.DataWarning, match="Each of the 2 lists is read as the items of one user"):
+    with pytest.warns(rn.DataWarning, match="each of the 2 lists is read as the items of one user"):
         found = _means([[2, 9], [8, 3]], [[1, 2], [3, 4]])
     assert found == _means({0: [2, 9], 1: [8, 3]}, {0: [1, 2], 1: [3, 4]})
     rows = [("u", "a"), ("v", "c")]

@@ -584,7 +584,7 @@ def test_few_users_cannot_tell_models_apart() -> None:
         ("", "1,2\n3,4\n", []),
     ],
 )
-@pytest.mark.parametrize("limit", [None, "1GB"])
+@pytest.mark.parametrize("limit", [None, "8GB"])
 def test_a_heading_is_found_alike_in_memory_and_on_disk(
     tmp_path: Path, heading: str, rows: str, said: list[str], limit: str | None
 ) -> None:
