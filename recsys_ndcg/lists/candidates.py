@@ -293,13 +293,13 @@ def _count_candidates(lists: GroupedLists, n_items: Any) -> Positions:
     size_by_user = dict(n_items.items()) if is_by_user else dict.fromkeys(users, n_items)
     missing = [user for user in users if user not in size_by_user]
     if missing:
-        msg = f"n_items has no number for {len(missing)} users, the first {quote(missing[0])}."
+        msg = f"{len(missing)} users have no number of items, the first {quote(missing[0])}."
         raise InvalidInputError(msg)
     sizes = [size_by_user[user] for user in users]
     for size in sizes:
         if isinstance(size, bool) or not isinstance(size, Integral) or size < 1:
-            hint = " Pass a list of items as items=." if isinstance(n_items, Iterable) else ""
-            msg = f"n_items must be a whole number of at least 1, not {quote(size)}.{hint}"
+            hint = " Pass a list of items as catalogue=." if isinstance(n_items, Iterable) else ""
+            msg = f"The number of items must be whole and at least 1, not {quote(size)}.{hint}"
             raise InvalidInputError(msg)
     counts = np.array(sizes, dtype=np.int64)
     n_different = len(np.asarray(lists.item_ids))
@@ -308,9 +308,9 @@ def _count_candidates(lists: GroupedLists, n_items: Any) -> Positions:
         first = int((counts < fewest).argmax())
         whose = f"of user {quote(users[first])} " if is_by_user else ""
         msg = (
-            f"n_items={counts[first]} is less than the {fewest[first]} different items {whose}"
-            "in labels and results. Give the size of the whole catalogue; in Python also {user: "
-            "number}, if users have different candidates."
+            f"The number of items, {counts[first]}, is less than the {fewest[first]} different "
+            f"ones {whose}in labels and results. Give the size of the whole catalogue; in Python "
+            "also {user: number}, if users have different candidates."
         )
         raise InvalidInputError(msg)
     return counts

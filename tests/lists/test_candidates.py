@@ -154,14 +154,15 @@ def test_a_metric_of_items_has_no_chance_level_if_only_their_number_is_known(met
 
 SIZES: list[tuple[dict[str, Any], str]] = [
     ({"items": ["a", "b", "c"]}, "items= lacks the items of 1 results, the first user 'u' item"),
-    ({"n_items": {"u": 3}}, "n_items=3 is less than the 4 different items of user 'u' in"),
+    ({"n_items": {"u": 3}}, "items, 3, is less than the 4 different ones of user 'u' in"),
     ({"items": ["a", "x"], "n_items": 9}, "n_items= and items= exclude each other"),
-    ({"n_items": {"v": 9}}, "n_items has no number for 1 users, the first 'u'"),
-    ({"n_items": 2}, "n_items=2 is less than the 4 different items in labels"),
-    ({"n_items": 0}, "n_items must be a whole number of at least 1, not 0"),
+    ({"n_items": {"v": 9}}, "1 users have no number of items, the first 'u'"),
+    ({"n_items": 2}, "items, 2, is less than the 4 different ones in labels"),
+    ({"n_items": 0}, "number of items must be whole and at least 1, not 0"),
     ({"items": [1, 2]}, "item: the items of items= have ids of type number"),
-    ({"n_items": 7.0}, "n_items must be a whole number .* not 7.0"),
-    ({"n_items": ["a", "x"]}, "Pass a list of items as items="), ({"items": []}, "items is empty"),
+    ({"n_items": 7.0}, "number of items must be whole .* not 7.0"),
+    ({"n_items": ["a", "x"]}, "Pass a list of items as catalogue="),
+    ({"items": []}, "items is empty"),
     ({"items": "abcx"}, "items: found text"),
 ]  # fmt: skip
 
@@ -176,7 +177,7 @@ def test_an_impossible_size_is_rejected(size: dict[str, Any], match: str) -> Non
 def test_a_size_below_the_items_of_both_tables_is_rejected() -> None:
     """Each user would fit, but not all of them together."""
     labels, results = {"u": {"a": 5}, "v": {"b": 5}}, {"u": ["c", "d"], "v": ["e", "f"]}
-    with rejects("n_items=5 is less than the 6 different items in labels"):
+    with rejects("items, 5, is less than the 6 different ones in labels"):
         rn.RankedLists.from_labels(labels, results, n_items=5)
     lists = rn.RankedLists.from_labels(labels, results, n_items={"u": 5, "v": 3})
     assert lists.protocol == "catalogue"
