@@ -225,8 +225,9 @@ def split_cell(cell: str, separator: str) -> list[str]:
     (['a', 'b'], ['1', '2', '3'], ['f (x)', 'g (x)'])
     """
     if not _SIGNS.search(cell):
-        parts = cell.split(None if separator == " " else separator)
-        return [one for one in map(str.strip, parts) if one]
+        if separator == " ":
+            return cell.split()
+        return [one for one in map(str.strip, cell.split(separator)) if one]
     parts = _unwrap(_unwrap(cell, BRACKETS), QUOTES).split(None if separator == " " else separator)
     ids = (_unwrap(part, QUOTES) for part in parts)
     return [one for one in ids if one]
