@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -151,12 +151,13 @@ def _find_separators(
     is compared with its parts.
     """
     found, cells = dict[str, str](), known
+    texts = {name: "\n".join(known[name]) for name in names}  # which is fast to search
     while left := [name for name in names if name not in found]:
         matches = {
             (name, separator): _match(known[name], known[_OTHER[name]], separator)
             for name in left
             for separator in SEPARATORS
-            if any(separator in cell for cell in known[name])
+            if separator in texts[name]
         }
         if not matches:
             break
@@ -206,7 +207,8 @@ def raise_ambiguous(name: str, cell: str, separator: str, why: str = "") -> NoRe
 
 def _match(cells: list[str], others: list[str], separator: str) -> _Match:
     """Compare cells that have a separator, and their parts, with the cells of the other table."""
-    several, known = [cell for cell in cells if separator in cell][:_SAMPLE], {*others}
+    several = [*islice((cell for cell in cells if separator in cell), _SAMPLE)]
+    known = {*others}
     parts = [*chain.from_iterable(split_cell(cell, separator) for cell in several)]
     whole = sum(cell in known for cell in several) / len(several)
     alone = sum(part in known for part in parts) / max(len(parts), 1)
@@ -245,10 +247,14 @@ def _unwrap(text: str, what: tuple[str, int]) -> str:
 def _split(rows: Rows, separator: str, *, keep_text: bool) -> Rows:
     """Return rows with a row for each id in a cell."""
     ids, codes = factorize_ids(rows.columns["item"], "item")
-    lists = [*(split_cell(format_id(one), separator) for one in ids.tolist()), []]  # for code -1
-    sizes = np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
+    parts: list[str] = []  # of all cells: a list for each would take Python's collector long
+    ends = [0]
+    for one in ids.tolist():
+        parts += split_cell(format_id(one), separator)
+        ends.append(len(parts))
+    sizes = np.append(np.diff(ends), 0)  # the last one is that of code -1
     cells = ListCells(sizes[codes], None)
-    encoded = EncodedIds.factorize(np.array([*chain.from_iterable(lists)], dtype=object))
+    encoded = EncodedIds.factorize(np.array(parts, dtype=object))
     new_codes = encoded.codes[concat_ranges(compute_offsets(sizes)[codes], cells.lengths)]
     integers = None if keep_text else parse_integers(encoded.ids.tolist())
     item = EncodedIds(encoded.ids, new_codes) if integers is None else integers[new_codes]
