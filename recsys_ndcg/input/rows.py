@@ -546,7 +546,7 @@ def _explain_fault(value: Any) -> str:
     if isinstance(value, str | bytes):
         return f"text such as {quote(value)}"
     try:
-        if _find_kind(value) not in CONVERSIONS:
+        if _find_kind(value) not in CONVERSIONS and not getattr(value, "ndim", 0):
             float(value)
             return ""
     except OverflowError:

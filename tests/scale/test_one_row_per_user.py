@@ -84,10 +84,15 @@ def _write_parts(frame: pd.DataFrame, folder: Path, name: str, end: str) -> str:
     return str(folder / f"{name}*.{end}")
 
 
+#: Older versions of DuckDB close a connection that nobody holds.
+CONNECTIONS: list[Any] = []
+
+
 def _open(frame: pd.DataFrame, kind: str, folder: Path, name: str) -> Any:
     table = pa.Table.from_pandas(frame, preserve_index=False)
     if kind == "relation":
-        return duckdb.connect().from_arrow(table)
+        CONNECTIONS.append(duckdb.connect())
+        return CONNECTIONS[-1].from_arrow(table)
     if kind == "reader":
         return table.to_reader(max_chunksize=9)
     if kind == "lazy":
