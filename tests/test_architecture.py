@@ -47,11 +47,11 @@ PUBLIC = {"recsys_ndcg.folds", "recsys_ndcg.surprise"}
 #: grew when every form of labels, results and interactions came to be read at every door.
 LIMITS = {
     "code lines, ground": 1_134,
-    "code lines, core": 15_050,
+    "code lines, core": 15_054,
     "code lines, results": 9_386,
     "code lines, lab": 5_384,
     "code lines, edges": 4_449,
-    "code lines": 35_403,
+    "code lines": 35_407,
     "files": 230,
     "names crossing a room's border": 344,
     "imports past a door": 0,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from recsys_ndcg.errors import InvalidInputError, warn
 from recsys_ndcg.input.ids import encode_ids
-from recsys_ndcg.input.python_objects import score_by_rank
+from recsys_ndcg.input.python_objects import FIRST_TIME, score_by_rank
 from recsys_ndcg.input.rows import NUMBERS, Rows, to_floats
 
 #: The numbers of columns of rows of labels and results, and of interactions.
@@ -110,7 +110,8 @@ def _holds_all_items(matrix: Any, table: str, beside: Any) -> bool:
         return True
     may_be_rows = matrix.shape[1] in _WIDTHS.get(table, _OTHER_WIDTHS)
     if table != "results" and kind in "iu" and matrix.shape[1] > 2:
-        return _is_binary(matrix) or (not may_be_rows and repeats_items(matrix))
+        are_small = matrix.max(initial=0) < FIRST_TIME  # rows of four may have times
+        return _is_binary(matrix) or (not may_be_rows and are_small and repeats_items(matrix))
     return bool(kind == "f" and not (may_be_rows and _are_whole(matrix[:, :2])))
 
 
@@ -131,6 +132,8 @@ def _is_binary(matrix: Any) -> bool:
 def _holds_rows(matrix: Any, table: str, beside: Any, labels: Rows | None) -> bool:
     """Return whether the rows of an array are (user, item, number); raise if it is not clear."""
     kind, width = matrix.dtype.kind, matrix.shape[1]
+    if table == "labels" and width == 4 and kind in "iuf" and (matrix[:, 3] >= FIRST_TIME).all():
+        return True
     if width not in _WIDTHS.get(table, _OTHER_WIDTHS):
         return False
     has_ids = kind in "iuUS"

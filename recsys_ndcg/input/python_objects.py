@@ -6,6 +6,7 @@ import marshal
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import chain
+from numbers import Real
 from operator import itemgetter
 from types import NoneType
 from typing import Any, NamedTuple
@@ -27,7 +28,8 @@ from recsys_ndcg.input.rows import (
     to_times,
 )
 
-_FIRST_TIME = 100_000_000  # seconds, in 1973; no grade is as large
+#: Seconds, in 1973; no grade is as large.
+FIRST_TIME = 100_000_000
 _ORDERED = {"predictions", "results"}  # lists without numbers are ranked
 #: The types that have a length and are not rows.
 _NOT_ROWS = (str, bytes, Mapping, AbstractSet)
@@ -132,7 +134,7 @@ def read_objects(data: Mapping[Any, Any] | Iterable[Any], table: str = "predicti
 def _have_times(rows: Sequence[Any]) -> bool:
     """Return whether the last field of all rows is a time in seconds, or None, as of Surprise."""
     last = [row[3] for row in rows]
-    return all(one is None or (isinstance(one, int | float) and one > _FIRST_TIME) for one in last)
+    return all(one is None or (isinstance(one, Real) and float(one) > FIRST_TIME) for one in last)
 
 
 def _are_lists_of_ids(rows: Sequence[Any]) -> bool:

@@ -54,6 +54,10 @@ READ: dict[str, tuple[Any, Any, float]] = {
         [("ann", "a", 0, 978300760), ("ann", "b", 1, 978300761), ("bob", "c", 1, 978300762)],
         LISTS, (1 / 3 + 1 / 2) / 2,
     ),
+    "an array of labels and times": (
+        np.array([[0, 1, 0, 978300760], [0, 2, 1, 978300761], [1, 3, 1, 978300762]]),
+        {0: [1, 9, 2], 1: [8, 3]}, (1 / 3 + 1 / 2) / 2,
+    ),
     "ids and clusters": (
         pd.DataFrame({"id": [0, 1], "cluster": [5, 91]}),
         pd.DataFrame({"id": [0, 1], "cluster": ["99 5 1", "91 2 3"]}), 0.75,
