@@ -129,7 +129,7 @@ def _are_candidates(training: Interactions, rows: Interactions) -> Flags:
 
 
 def _check_id_types(training: Interactions, users: Ids, items: Ids, name: str) -> None:
-    """Raise if ids have another type than those of the trainset."""
+    """Raise if ids have another type than the ids of the trainset."""
     for column, known, ids in (("item", training.item, items), ("user", training.user, users)):
         check_id_types(known.ids, ids, column, ("the ratings of the trainset", name))
 

@@ -17,11 +17,11 @@ from recsys_ndcg.input.ids import format_id as format_id
 from recsys_ndcg.input.ids import is_row_number_index as is_row_number_index
 from recsys_ndcg.input.ids import make_index as make_index
 from recsys_ndcg.input.ids import raise_for_rows as raise_for_rows
-from recsys_ndcg.input.indexed_tables import convert_records as convert_records
 from recsys_ndcg.input.indexed_tables import has_values_by_id as has_values_by_id
 from recsys_ndcg.input.indexed_tables import open_indexed_file as open_indexed_file
 from recsys_ndcg.input.indexed_tables import read_indexed_table as read_indexed_table
 from recsys_ndcg.input.indexed_tables import read_values_by_id as read_values_by_id
+from recsys_ndcg.input.indexed_tables import tabulate_rows as tabulate_rows
 from recsys_ndcg.input.known_files import find_known_file as find_known_file
 from recsys_ndcg.input.list_tables import match_lists as match_lists
 from recsys_ndcg.input.matrices import to_array as to_array

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Ids, Positions
 from recsys_ndcg.errors import InvalidInputError, quote
@@ -23,7 +24,7 @@ _POLARS_LISTS = ("List", "Array")
 _POLARS_TEXT = ("String", "Categorical", "Enum")
 _NUMBERS = "iufbcmM"
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]*)?([eE][-+]?[0-9]+)?")
-_SAMPLE = 100  # cells that tell whether text is lists
+_SAMPLE = 100  # cells by which text is taken for lists
 _NUMBERED = re.compile(r"(.*?)([0-9]{1,4})")
 
 
@@ -90,16 +91,15 @@ class ListCells:
         return cls(lengths, list(chain.from_iterable(present)))
 
     @classmethod
-    def from_ranks(cls, columns: Sequence[Ids]) -> ListCells:
+    def from_ranks(cls, table: NDArray[Any]) -> ListCells:
         """Return the lists of a table with a column for each rank; a missing id is left out.
 
         Examples
         --------
-        >>> columns = [np.array(["a", "b"], dtype=object), np.array(["c", None], dtype=object)]
-        >>> ListCells.from_ranks(columns).entries.tolist()
+        >>> table = np.array([["a", "c"], ["b", None]], dtype=object)
+        >>> ListCells.from_ranks(table).entries.tolist()
         ['a', 'c', 'b']
         """
-        table = np.column_stack(columns)
         is_there = ~np.asarray(pd.isna(table))
         entries = table[is_there]
         if entries.dtype == object and len({isinstance(one, str) for one in entries.tolist()}) > 1:

@@ -105,14 +105,7 @@ def read_file(
         text = rewrite_known_file(text, kind)
     options, given = detect_format(text, options, columns), options
     found = options.split_first_line(text)
-    is_found = given.heading is None and not options.heading and kind not in NEEDED
-    if is_found and not columns and 1 < len(found) <= MAX_COLUMNS:
-        taken = f"its columns are taken as {', '.join(COLUMN_ORDERS[kind][: len(found)])}"
-        taken += ", in this order"
-        if kind in IDS:
-            taken = f"its first column is taken as {kind}"
-        advice = "To silence this, give (path, rn.TextFormat(heading=False))."
-        warn(f"{content.name} has no heading, so {taken}. {advice}")
+    is_placed = given.heading is None and not (options.heading or columns) and kind not in NEEDED
     start = len(get_first_line(text))
     first = options.split_first_line(text[start : start + MAX_HEADER_LENGTH].lstrip())
 
@@ -124,8 +117,16 @@ def read_file(
         return choice._replace(ids=[*choice.ids, *more], numbers=numbers)
 
     table = parse_text(content, text, options, choose)
-    if kind == "results" and is_found and are_ranks(table["user"], table.get("estimated", ())):
+    order = COLUMN_ORDERS[kind][: len(found)]
+    if kind == "results" and is_placed and are_ranks(table["user"], table.get("estimated", ())):
         table["rank"] = table.pop("estimated")
+        order = ("user", "item", "rank")
+    if is_placed and 1 < len(found) <= MAX_COLUMNS:
+        taken = f"its columns are taken as {', '.join(order)}, in this order"
+        if kind in IDS:
+            taken = f"its first column is taken as {kind}"
+        advice = "To silence this, give (path, rn.TextFormat(heading=False))."
+        warn(f"{content.name} has no heading, so {taken}. {advice}")
     return table
 
 
@@ -196,9 +197,7 @@ def choose_file_columns(
     if not text_format.heading:
         if needed and not columns and not len(needed) <= len(names) <= len(order):
             form = f"{', '.join(needed)}[, {', '.join(order[len(needed) :])}]"
-            msg = (
-                f"{len(names)} columns; ratings are {form}. Give a table of these columns, such as "
-            )
+            msg = f"{len(names)} columns; ratings are {form}. Give a table of these, such as "
             msg += "pandas.read_csv(path, header=None, usecols=[0, 1, 2])."
             raise InvalidInputError(msg)
         if not columns:

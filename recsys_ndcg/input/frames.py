@@ -51,7 +51,7 @@ _NAMES = {
     "weight": "weight labelweight",
     "rank": "rank",
 }
-#: Those of rows that are no predictions, in the order of files without a heading.
+#: Our columns of interactions, in the order of files without a heading, and their names.
 INTERACTION_NAMES = {
     "user": _NAMES["user"],
     "item": _NAMES["item"],

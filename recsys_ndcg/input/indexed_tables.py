@@ -19,25 +19,30 @@ from recsys_ndcg.input.text_tables import JsonLines, JsonObjects
 
 
 def is_indexed_table(data: Any) -> bool:
-    """Return whether data are a table or the path of one, not a column of ids."""
-    data = split_format(convert_records(data, "item"))[0]
-    return isinstance(data, Mapping) or is_frame(data) or is_file_source(data)
+    """Return whether data are a table, the path of one, or its rows, not a column of ids."""
+    data = split_format(data)[0]
+    return isinstance(data, Mapping) or is_frame(data) or is_file_source(data) or _are_rows(data)
 
 
-def convert_records(data: Any, key: str) -> Any:
+def tabulate_rows(data: Any, key: str) -> Any:
     """Return a list of dicts, or of tuples (id, value, ...), as a table; other data as they are.
 
     Examples
     --------
-    >>> convert_records([("ann", "new"), ("bob", "old")], "user").columns.tolist()
+    >>> tabulate_rows([("ann", "new"), ("bob", "old")], "user").columns.tolist()
     ['user', '2']
     """
+    if not _are_rows(data):
+        return data
+    is_tuple = isinstance(data[0], tuple)
+    names = [key, *map(str, range(2, 1 + len(data[0])))]
+    return pd.DataFrame(data, columns=names if is_tuple else None)
+
+
+def _are_rows(data: Any) -> bool:
     kinds = {*map(type, data)} if isinstance(data, list) else set()
-    if kinds == {dict}:
-        return pd.DataFrame(data)
-    if kinds == {tuple} and len({*map(len, data)}) == 1 and len(data[0]) > 1:
-        return pd.DataFrame(data, columns=[key, *map(str, range(2, 1 + len(data[0])))])
-    return data
+    are_pairs = kinds == {tuple} and len({*map(len, data)}) == 1 and len(data[0]) > 1
+    return are_pairs or kinds == {dict}
 
 
 def read_indexed_table(data: Any, name: str, key: str = "item") -> tuple[Ids, pd.DataFrame]:
@@ -156,7 +161,7 @@ def _find_column(frame: pd.DataFrame, name: str, key: str) -> Any:
 
 
 def _to_pandas(data: Any, name: str, key: str) -> pd.DataFrame:
-    data, text_format = split_format(convert_records(data, key))
+    data, text_format = split_format(tabulate_rows(data, key))
     if is_file_source(data):
         return _read_file(data, text_format, key)
     if isinstance(data, pd.Series):

@@ -19,7 +19,7 @@ from recsys_ndcg.input.ids import factorize_ids
 from recsys_ndcg.input.matrices import repeats_items
 from recsys_ndcg.input.rows import IDS, NUMBERS, to_column, to_ids
 
-#: The numbers that may stand beside the items, in lists of the same length.
+#: The numbers that items may have, in lists of the same length.
 _PARALLEL = ("estimated", "true", "weight", "rank", "rating", "timestamp")
 
 
@@ -37,15 +37,12 @@ def expand_lists(table: Table, index: Any = None) -> Table:
         The users, if all columns are ranks; by default they are 0, 1, 2 and so on.
     """
     names = {ours: one[0] for ours, one in table.matches.items() if len(one) == 1}
-    ranks = (
-        find_rank_columns(table.names)
-        if "item" not in names and table.kind != "predictions"
-        else []
-    )
+    may_be_ranks = "item" not in names and table.kind != "predictions"
+    ranks = find_rank_columns(table.names) if may_be_ranks else []
     if ranks and ("user" in names or len(ranks) == len(table.names)):
-        columns = [to_column(table.get_native(one)[:], one) for one in ranks]
-        _check_items(np.column_stack(columns))
-        cells = ListCells.from_ranks(columns)
+        items = np.column_stack([to_column(table.get_native(one)[:], one) for one in ranks])
+        _check_items(items)
+        cells = ListCells.from_ranks(items)
         if len(ranks) == len(table.names):
             names["user"], users = "user", np.arange(len(cells.lengths)) if index is None else index
         else:
@@ -72,7 +69,8 @@ def _split_entries(cells: ListCells, kind: str) -> tuple[ListCells, dict[str, An
 
     An entry is a dict or a named tuple, of which one field is the item, or a pair (item, number).
     """
-    entries = cells.entries.to_pylist() if _has_structs(cells.entries) else cells.entries
+    is_struct = str(getattr(cells.entries, "type", "")).startswith("struct")
+    entries = cells.entries.to_pylist() if is_struct else cells.entries
     first = entries[0] if isinstance(entries, list) and entries else None
     names = [*first] if isinstance(first, Mapping) else None
     if isinstance(first, tuple):
@@ -90,10 +88,6 @@ def _split_entries(cells: ListCells, kind: str) -> tuple[ListCells, dict[str, An
     return replace(cells, entries=fields[item].tolist()), {
         ours: fields[theirs].tolist() for ours, theirs in numbers.items()
     }
-
-
-def _has_structs(entries: Any) -> bool:
-    return str(getattr(entries, "type", "")).startswith("struct")
 
 
 def _check_items(ranks: NDArray[Any]) -> None:

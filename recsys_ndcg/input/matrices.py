@@ -74,39 +74,41 @@ def read_matrix(
     matrix = to_matrix(data)
     if matrix is None:
         return None
-    beside = other if other is not None and other.shape[0] == matrix.shape[0] else None
-    if beside is not None:
-        _check_beside(matrix, beside, table)
-    if scores is None and _holds_all_items(matrix, table, beside):
+    partner = other if other is not None and other.shape[0] == matrix.shape[0] else None
+    if partner is not None:
+        _check_partner(matrix, partner, table)
+    if scores is None and _holds_all_items(matrix, table, partner):
         return read_user_item_matrix(matrix, table)
-    if scores is None and _holds_rows(matrix, table, beside, labels):
+    if scores is None and _holds_rows(matrix, table, partner, labels):
         return None
     _check_users(len(matrix), labels)
     return read_top_k(matrix, scores, table)
 
 
-def _check_beside(matrix: Any, beside: Any, table: str) -> None:
+def _check_partner(matrix: Any, partner: Any, table: str) -> None:
     """Raise if it is not clear what labels and results, both arrays, hold."""
-    kind, is_alike, msg = matrix.dtype.kind, beside.shape == matrix.shape, ""
+    kind, is_alike, msg = matrix.dtype.kind, partner.shape == matrix.shape, ""
     if hasattr(matrix, "tocoo"):
         return
-    is_sparse = hasattr(beside, "tocoo")  # then items of results are more likely than scores
-    is_unclear = matrix.max(initial=0) >= matrix.shape[1] if is_sparse else _is_binary(beside)
-    if table == "results" and kind in "iu" and is_alike and is_unclear:
-        msg = f"{table}: whole numbers beside labels of users × items may be scores or items. "
-        msg += f"Give scores as {table}.astype(float), and items as dict(enumerate({table}))."
-    elif kind == beside.dtype.kind == "f" and not is_alike:
+    if table == "results" and kind in "iu" and is_alike:
+        is_sparse = hasattr(partner, "tocoo")  # then items are more likely than scores
+        is_unclear = matrix.max(initial=0) >= matrix.shape[1] if is_sparse else _is_binary(partner)
+        if is_unclear:
+            msg = f"{table}: whole numbers with labels of users × items may be scores or items. "
+            msg += f"Give scores as {table}.astype(float), and items as dict(enumerate({table}))."
+    elif kind == partner.dtype.kind == "f" and not is_alike:
         msg = f"The labels and the results are users × items of shapes {matrix.shape} and "
-        msg += f"{beside.shape}. Give both a column for each item."
+        msg += f"{partner.shape}. Give both a column for each item."
     InvalidInputError.raise_if(msg)
 
 
-def _holds_all_items(matrix: Any, table: str, beside: Any) -> bool:
+def _holds_all_items(matrix: Any, table: str, partner: Any) -> bool:
     """Return whether an array has a column for each item."""
     kind = matrix.dtype.kind
     if kind == "b" or hasattr(matrix, "tocoo"):
         return True
-    if beside is not None and beside.shape == matrix.shape and "f" in (kind, beside.dtype.kind):
+    is_alike = partner is not None and partner.shape == matrix.shape
+    if is_alike and kind in "iuf" and "f" in (kind, partner.dtype.kind):
         return True
     may_be_rows = matrix.shape[1] in _WIDTHS.get(table, _OTHER_WIDTHS)
     if table != "results" and kind in "iu" and matrix.shape[1] > 2:
@@ -124,12 +126,11 @@ def repeats_items(matrix: Any) -> bool:
 
 def _is_binary(matrix: Any) -> bool:
     """Return whether an array has only 0 and 1, which are no ids of several items."""
-    return matrix.dtype.kind == "b" or bool(
-        matrix.dtype.kind in "iu" and matrix.max(initial=0) <= 1
-    )
+    kind = matrix.dtype.kind
+    return kind == "b" or bool(kind in "iu" and matrix.max(initial=0) <= 1)
 
 
-def _holds_rows(matrix: Any, table: str, beside: Any, labels: Rows | None) -> bool:
+def _holds_rows(matrix: Any, table: str, partner: Any, labels: Rows | None) -> bool:
     """Return whether the rows of an array are (user, item, number); raise if it is not clear."""
     kind, width = matrix.dtype.kind, matrix.shape[1]
     if table == "labels" and width == 4 and kind in "iuf" and (matrix[:, 3] >= FIRST_TIME).all():
@@ -137,7 +138,7 @@ def _holds_rows(matrix: Any, table: str, beside: Any, labels: Rows | None) -> bo
     if width not in _WIDTHS.get(table, _OTHER_WIDTHS):
         return False
     has_ids = kind in "iuUS"
-    if has_ids and table == "labels" and beside is not None:
+    if has_ids and table == "labels" and partner is not None:
         _raise_ambiguous("labels", "may be (user, item), or the relevant items")
     if not has_ids or table != "results":
         return True

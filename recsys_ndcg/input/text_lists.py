@@ -30,7 +30,7 @@ QUOTES = (r"""^"([^"]*)"$|^'([^']*)'$""", 2)
 _SIGNS = re.compile(r"""[][(){}"']""")
 #: How often more cells must match in one reading than in the other.
 _MUCH = 2
-_SAMPLE = 10_000  # cells that tell how to read all
+_SAMPLE = 10_000  # cells by which it is decided how to read all
 _HALF = 0.5
 _FEW = 0.01  # a smaller share that matches may be by chance
 
@@ -110,10 +110,12 @@ def reject_text_lists(rows: Rows) -> None:
     """
     if not rows.may_hold_lists or "user" not in rows.columns:  # ids of a catalogue
         return
+    if not _has_one_row_per_user(rows):
+        return
     cells = _list_text(rows)
     separator = max(SEPARATORS, key=lambda sign: sum(sign in cell for cell in cells))
     several = [cell for cell in cells if separator in cell]
-    if several and len(several) * 2 >= len(cells) and _has_one_row_per_user(rows):
+    if several and len(several) * 2 >= len(cells):
         msg = (
             f"{quote(several[0])} may be one id or several, as each user has one row. If it is a "
             f"list, give table['item'].str.split({separator!r}); if it is one id, lists of one: "

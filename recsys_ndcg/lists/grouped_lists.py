@@ -334,7 +334,7 @@ class GroupedLists(ReadOnlyArrays):
 
     @property
     def labels(self) -> Pairs:
-        """All labels, those of listed items first: user, true, and if known item and weight."""
+        """All labels, of listed items first: user, true, and if known item and weight."""
         rows = np.flatnonzero(~np.isnan(self.true))
         columns = {
             name: np.append(self.columns[name][rows], self.unlisted[name])

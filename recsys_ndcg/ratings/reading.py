@@ -111,9 +111,8 @@ def split_catalogue(catalogue: Any) -> tuple[Any, Any]:
     """
     is_size = isinstance(catalogue, Integral)
     if isinstance(catalogue, Mapping):
-        is_size = len(catalogue) > 0 and all(
-            isinstance(one, Integral) for one in catalogue.values()
-        )
+        sizes = catalogue.values()
+        is_size = len(sizes) > 0 and all(isinstance(one, Integral) for one in sizes)
     elif isinstance(catalogue, pd.Series) and match_columns([catalogue.index.name]).get("item"):
         catalogue = catalogue.index  # of counts of items
     elif isinstance(catalogue, pd.Series):

@@ -22,13 +22,13 @@ from recsys_ndcg.input import (
     Table,
     check_id_types,
     choose_candidates,
-    convert_records,
     encode_ids,
     format_id,
     is_row_number_index,
     make_index,
     open_indexed_file,
     split_format,
+    tabulate_rows,
     to_column,
 )
 from recsys_ndcg.ratings import read_interactions
@@ -92,7 +92,7 @@ def assign_segments(
     ['2', '3']
     """
     Table.check_columns(columns)
-    users, groups = scores.users, convert_records(groups, "user")
+    users, groups = scores.users, tabulate_rows(groups, "user")
     if isinstance(groups, str) and groups in BUILT_IN_GROUPS:
         user_groups = _assign_built_in(groups, scores, train, columns)
     elif isinstance(groups, str):

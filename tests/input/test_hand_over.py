@@ -50,7 +50,7 @@ READ: dict[str, tuple[Any, Any, float]] = {
     "named tuples": (NAMED, [
         Scored(item, user, -place) for user, one in LISTS.items() for place, item in enumerate(one)
     ], 0.75),
-    "times beside labels": (
+    "labels with times": (
         [("ann", "a", 0, 978300760), ("ann", "b", 1, 978300761), ("bob", "c", 1, 978300762)],
         LISTS, (1 / 3 + 1 / 2) / 2,
     ),
@@ -181,7 +181,7 @@ def test_a_catalogue_may_be_a_file_of_items(tmp_path: Path, catalogue: str) -> N
 
 
 def test_zeros_of_a_dense_matrix_are_no_training_rows() -> None:
-    """Nor those that a sparse one stores."""
+    """Nor are zeros that a sparse one stores."""
     matrix = np.array([[1, 0, 1, 0], [1, 0, 0, 0]])
     stored = sparse.csr_matrix(([1.0, 0.0, 1.0, 1.0], ([0, 0, 0, 1], [0, 1, 2, 0])), shape=(2, 4))
     for train in (matrix, stored):
@@ -199,6 +199,29 @@ def test_a_name_that_only_one_table_has_gets_both_names() -> None:
     names = {"user": ["who", "user"]}
     report = rn.evaluate(labels=labels, results=results, columns=names, metrics="rr")
     assert report.mean.iloc[0] == 1
+
+
+def test_columns_without_a_heading_may_have_places(tmp_path: Path) -> None:
+    """Given by their numbers, also without heading=False."""
+    path = write(tmp_path, "7,11,0.9\n7,12,0.8\n8,13,0.7\n", "r.csv")
+    columns = {"user": "1", "item": "2", "estimated": "3"}
+    report = rn.evaluate(labels={7: [12], 8: [13]}, results=path, columns=columns, metrics="rr")
+    assert report.mean.tolist() == [0.75]
+
+
+@pytest.mark.filterwarnings("default::recsys_ndcg.DataWarning")
+def test_ranks_are_named_as_such(tmp_path: Path) -> None:
+    """In the warning about a file without a heading."""
+    path = write(tmp_path, "0,5,1\n0,6,2\n1,5,1\n", "r.csv")
+    with pytest.warns(rn.DataWarning, match="taken as user, item, rank, in this order"):
+        report = rn.evaluate(labels={0: [6], 1: [5]}, results=path, metrics="rr")
+    assert report.mean.tolist() == [0.75]
+
+
+def test_text_ids_stay_ids_with_sparse_labels() -> None:
+    """Which have numbers, so that nothing could match."""
+    with rejects("type number.*type text"):
+        rn.evaluate(labels=sparse.csr_matrix(np.eye(2)), results=np.array([["a", "b"], ["c", "d"]]))
 
 
 def test_features_may_be_sets_by_item() -> None:
