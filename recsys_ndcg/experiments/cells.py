@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import math
 import os
+import pickle
 import re
 import signal
 import sys
@@ -23,8 +24,11 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
+from uuid import uuid4
 
+import cloudpickle
 import numpy as np
 from joblib import effective_n_jobs
 from joblib.externals.loky import ProcessPoolExecutor
@@ -234,56 +238,64 @@ def _run_in_processes(
         pool = ProcessPoolExecutor(n_workers, initializer=_follow_parent, initargs=(os.getpid(),))
         is_whole = True
         outcomes: list[Result | Failure] = []
-        running: dict[Future[Result | Failure], Task] = {}
-        try:
-            while True:
-                if is_whole:
-                    for task in islice(left, n_workers - len(running)):
-                        running[_submit(pool, task)] = task
-                    is_last = len(running) < n_workers
-                yield from outcomes  # while the workers go on
-                if not running:
-                    break
-                outcomes.clear()
-                for future in wait(running, return_when=FIRST_COMPLETED).done:
-                    task, error = running.pop(future), future.exception()
-                    if error is None:
-                        outcomes.append(future.result())
-                    elif isinstance(error, BrokenProcessPool):
-                        is_whole = False
-                        broken.append(task)
-                    else:  # an object cannot be sent to a worker, or back
-                        outcomes.append(_build_failure(task, error))
-        finally:
-            _shut_down(pool, kill=bool(running) or not is_whole)
+        running: dict[Future[Path], Task] = {}
+        with TemporaryDirectory(prefix="recsys_ndcg") as folder:
+            try:
+                while True:
+                    if is_whole:
+                        for task in islice(left, n_workers - len(running)):
+                            running[_submit(pool, task, Path(folder))] = task
+                        is_last = len(running) < n_workers
+                    yield from outcomes  # while the workers go on
+                    if not running:
+                        break
+                    outcomes.clear()
+                    for future in wait(running, return_when=FIRST_COMPLETED).done:
+                        task, error = running.pop(future), future.exception()
+                        if error is None:
+                            outcomes.append(_take(future.result()))
+                        elif isinstance(error, BrokenProcessPool):
+                            is_whole = False
+                            broken.append(task)
+                        else:  # an object cannot be sent to a worker, or back
+                            outcomes.append(_build_failure(task, error))
+            finally:
+                pool.shutdown(kill_workers=bool(running) or not is_whole)
 
 
-def _submit(pool: ProcessPoolExecutor, task: Task) -> Future[Result | Failure]:
+def _submit(pool: ProcessPoolExecutor, task: Task, folder: Path) -> Future[Path]:
+    """Send a task as a file: of a long message, a killed worker may leave a part in the pipe."""
     try:
-        future: Future[Result | Failure] = pool.submit(run_task, task)
-    except BrokenProcessPool as error:  # a worker was killed while it was idle
+        future: Future[Path] = pool.submit(_run_file, _put(task, folder))
+    except Exception as error:  # noqa: BLE001 - it cannot be sent, or an idle worker was killed
         future = Future()
         future.set_exception(error)
     return future
 
 
-def _shut_down(pool: ProcessPoolExecutor, *, kill: bool) -> None:
-    """End the workers, and silence the thread that would report that they are gone."""
-    before = threading.excepthook
-    threading.excepthook = lambda _: None
-    try:
-        pool.shutdown(kill_workers=kill)
-    finally:
-        threading.excepthook = before
+def _run_file(file: Path) -> Path:
+    """Run the task of a file in a worker, and return the file of its outcome."""
+    return _put(run_task(_take(file)), file.parent)
+
+
+def _put(value: Task | Result | Failure, folder: Path) -> Path:
+    file = folder / uuid4().hex
+    file.write_bytes(cloudpickle.dumps(value))
+    return file
+
+
+def _take(file: Path) -> Any:
+    value = pickle.loads(file.read_bytes())  # noqa: S301 - written by `_put`
+    file.unlink()
+    return value
 
 
 def _follow_parent(parent: int) -> None:
     """Leave Ctrl-C to the parent, and exit when the parent exits or is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    set_signal_at_parents_death = 1  # PR_SET_PDEATHSIG
     with suppress(OSError, AttributeError):  # not Linux
-        # unlike the thread below, it does not wait for compiled code that keeps the GIL
-        ctypes.CDLL(None).prctl(set_signal_at_parents_death, signal.SIGKILL)
+        # PR_SET_PDEATHSIG; unlike the thread below, it does not wait for code that keeps the GIL
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
     threading.Thread(target=_exit_after, args=(parent,), daemon=True).start()
 
 

@@ -32,6 +32,7 @@ from recsys_ndcg.experiments.models import GIVEN_PREFIX
 from recsys_ndcg.files import Archive, check_path, open_file, to_json_value, write_file
 from recsys_ndcg.folds import FoldRun, ProtocolScores
 from recsys_ndcg.report import Report
+from recsys_ndcg.scoring import Audit
 
 _FORMAT = 4
 _RUN, _MODEL = "run.json", "model.json"
@@ -198,11 +199,7 @@ class RunFolder:
         """
         cell, fold = result.cell, result.fold
         self._check_not_replaced(cell.model)
-        files = [
-            self._save_scores(cell, one, Report(one.audit))
-            for one in fold.ranked
-            if one.audit is not None
-        ]
+        files = [self._save_scores(cell, one, one.audit) for one in fold.ranked if one.audit]
         values = {
             **cell._asdict(),
             "fingerprint": self._compute_fingerprint(cell.model),
@@ -218,20 +215,19 @@ class RunFolder:
         _write_record(self._get_path(cell, ".json"), "cell", values)
         self._get_path(cell, _FAILED).unlink(missing_ok=True)
 
-    def _save_scores(self, cell: Cell, scores: ProtocolScores, report: Report) -> dict[str, Any]:
+    def _save_scores(self, cell: Cell, scores: ProtocolScores, audit: Audit) -> dict[str, Any]:
         """Write the users' scores of one protocol, and return the entry for the fold's record."""
         is_catalogue = any(name.endswith(":catalogue") for name in scores.names)
         path = self._get_path(cell, f".{'catalogue' if is_catalogue else 'rated'}.json")
-        report.save(path)
-        by_items = scores.by_items
-        if by_items is not None:
-            by_items = by_items[[*_PARTS]].reset_index()
+        Report(audit).save(path)
+        parts = scores.by_items
+        by_items = None if parts is None else parts[[*_PARTS]].reset_index().to_dict("list")
         return {
             "file": path.name,
             "sha256": _compute_digest(path),
             "names": scores.names,
             "orderless": scores.has_no_order,
-            "by_items": None if by_items is None else to_json_value(by_items.to_dict("list")),
+            "by_items": to_json_value(by_items),
         }
 
     def _check_not_replaced(self, model: str) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import compress
 from operator import add, itemgetter
 from typing import Any, NamedTuple
 
@@ -194,11 +195,7 @@ class FoldRuns(tuple["FoldRun", ...]):
         common = [name for name in joined[0].names if all(name in one.names for one in joined)]
         joined = [one.select_metrics(common) for one in joined]
         found = ModelScores.average_runs(joined, run_of or self._number_runs())
-        orders = {
-            name
-            for name, one in zip(found.names, found.metrics, strict=True)
-            if one.depends_on_order
-        }
+        orders = {*compress(found.names, [one.depends_on_order for one in found.metrics])}
         first = [name for name in self[0].test if name in orders]  # the first is the main metric
         return found.select_metrics([*first, *(name for name in found.names if name not in orders)])
 

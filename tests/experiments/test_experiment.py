@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import threading
 import time
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
@@ -468,20 +467,12 @@ def test_a_worker_that_dies_fails_only_its_own_folds() -> None:
     pd.testing.assert_frame_equal(found.per_user, run().per_user)
 
 
-def test_a_task_for_a_dead_worker_fails_with_its_error() -> None:
+def test_a_task_for_a_dead_worker_fails_with_its_error(tmp_path: Path) -> None:
     """So the task is run again with new workers."""
     error = BrokenProcessPool("a worker was killed")
+    task: Any = ()
     pool: Any = SimpleNamespace(submit=Mock(side_effect=error))
-    assert cells._submit(pool, Mock()).exception() is error  # noqa: SLF001
-
-
-def test_threads_report_their_errors_again_after_workers_have_ended() -> None:
-    """Only the end of the workers is silent."""
-    before, meanwhile = threading.excepthook, list[Any]()
-    pool: Any = SimpleNamespace(shutdown=lambda **_: meanwhile.append(threading.excepthook))
-    cells._shut_down(pool, kill=True)  # noqa: SLF001
-    assert meanwhile != [before]
-    assert threading.excepthook is before
+    assert cells._submit(pool, task, tmp_path).exception() is error  # noqa: SLF001
 
 
 def test_each_seed_has_its_own_random_numbers() -> None:
