@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import accumulate
 from operator import or_
@@ -179,15 +179,14 @@ def _list_presets(mine: Measurement) -> list[str]:
 def _list_changes(numbers: Numbers, mine: Measurement, preset: str) -> dict[str, Any]:
     """Return the changes of your choices that make a preset's, k first."""
     theirs = Convention.preset(preset, str(mine))
+    own = {**type(mine.metric)().choices, **theirs.own_choices}
     # duplicates are already merged, and the top of the scale is a fact of the data
     kept, k = {"duplicates", "max_grade"}, PRESETS[preset].k
     cutoff = {"k": k} if str(mine) in numbers.open_names and k != mine.metric.k else {}
     return cutoff | {
-        one.name: getattr(theirs, one.name)
-        for one in fields(Convention)
-        if one.name not in kept
-        and (one.name in mine.metric.reads or one.name not in Convention.BEYOND_ACCURACY)
-        and getattr(theirs, one.name) != getattr(mine.convention, one.name)
+        name: value
+        for name, value in {**theirs.choices, **own}.items()
+        if name not in kept and name in mine.choices and value != mine.choices[name]
     }
 
 
@@ -269,11 +268,11 @@ def _find_nearest(numbers: Numbers, mine: Measurement, reported: float) -> list[
     own = numbers.get_mean(mine, {}).value
     single: list[dict[str, Any]] = [
         {name: value}
-        for name, values in _CHOICES.items()
+        for name, values in {**_CHOICES, **mine.metric.find_choices()}.items()
         if name != "duplicates"  # they were merged when the data was read
-        and (name in mine.metric.reads or name not in Convention.BEYOND_ACCURACY)
+        and name in mine.choices
         for value in values
-        if value not in ("raise", getattr(mine.convention, name))
+        if value not in ("raise", mine.choices[name])
     ]
     if str(mine) in numbers.open_names:
         single += [{"k": k} for k in (10, None) if k != mine.metric.k]

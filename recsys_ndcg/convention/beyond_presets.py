@@ -1,4 +1,4 @@
-"""How other libraries compute measures beyond accuracy, as choices of a Convention by metric."""
+"""How other libraries compute measures beyond accuracy: choices by metric, and its own."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _COUNT = {"universe": "catalogue", "outside": "count"}
 #: By library and metric, the choices that differ from our defaults.
 BEYOND_PRESETS: dict[str, dict[str, Mapping[str, Any]]] = {
     "rectools": {
-        "diversity": {**_LISTS, "distance": "hamming", "single_item": 0.0},
+        "diversity": {**_LISTS, "distance": "hamming", "single": 0.0},
         "popularity": _ROWS,
         "novelty": _LISTS,
         "overlap": {**_LISTS, "undefined": 0.0},
         "serendipity": _ROWS,
-        "coverage": {**_COUNT, "coverage_as": "count"},
+        "coverage": {**_COUNT, "as": "count"},
         "user_coverage": {"mean_over": "labelled"},
     },
     "replay": {
-        "novelty": {**_LISTS, "list_over": "k", "novelty_as": "share"},
+        "novelty": {**_LISTS, "list_over": "k", "as": "share"},
         "unseen": {"mean_over": "train", "undefined": 1.0},
         "unexpected": {**_LISTS, "list_over": "k", "undefined": 0.0},
         "coverage": _IGNORE,
@@ -33,42 +33,42 @@ BEYOND_PRESETS: dict[str, dict[str, Mapping[str, Any]]] = {
     "recommenders": {
         "diversity": {**_LISTS, "popularity_of": "rows", "distance": "cooccurrence"},
         "novelty": {
-            **_LISTS, "popularity_of": "rows", "novelty_model": "choice", "cold_item": "zero",
+            **_LISTS, "popularity_of": "rows", "model": "choice", "cold_item": "zero",
         },
-        "serendipity": {**_ROWS, "serendipity_by": "history", "distance": "cosine"},
+        "serendipity": {**_ROWS, "by": "history", "distance": "cosine"},
         "coverage": {"universe": "train", "outside": "count"},
         "entropy": {},
     },
     "evidently": {
         "diversity": {
-            **_LISTS, "distance": "cosine", "pairs_over": "n", "single_item": 0.0,
+            **_LISTS, "distance": "cosine", "over": "n", "single": 0.0,
         },
         "popularity": {**_LISTS, "cold_item": "drop"},
         "novelty": {**_LISTS, "cold_item": "drop"},
-        "serendipity": {**_ROWS, "serendipity_by": "hits", "distance": "cosine"},
+        "serendipity": {**_ROWS, "by": "hits", "distance": "cosine"},
         "coverage": _IGNORE,
-        "gini": {"universe": "recommended", "inequality_over": "n-1"},
+        "gini": {"universe": "recommended", "over": "n-1"},
         "personalization": {"list_over": "full"},
     },
     "recpack": {
         "diversity": {
-            "mean_over": "labelled", "distance": "jaccard", "single_item": 0.0, "undefined": 0.0,
+            "mean_over": "labelled", "distance": "jaccard", "single": 0.0, "undefined": 0.0,
         },
         "coverage": {**_LABELLED, **_COUNT},
         "ips_hit": {"mean_over": "labelled"},
     },
     "recmetrics": {
-        "diversity": {**_LISTS, "distance": "cosine", "pairs_as": "similarity"},
+        "diversity": {**_LISTS, "distance": "cosine", "as": "similarity"},
         "novelty": {**_ROWS, "list_over": "k"},
         "personalization": {},
-        "coverage": {**_COUNT, "coverage_as": "percent"},
+        "coverage": {**_COUNT, "as": "percent"},
     },
     "recbole": {
         "popularity": _ROWS,
         "tail": {"tail": "rarest", "popularity_of": "rows", "universe": "train"},
         "coverage": {"universe": "padded", "outside": "count"},
         "gini": {"universe": "padded", "outside": "count"},
-        "entropy": {"log_base": "e", "entropy_over": "items"},
+        "entropy": {"base": "e", "over": "items"},
     },
     "lenskit": {
         "popularity": {**_LISTS, "popularity_as": "rank"},
@@ -77,11 +77,11 @@ BEYOND_PRESETS: dict[str, dict[str, Mapping[str, Any]]] = {
     "lenskit_head": {
         "category_entropy": _LISTS,
         "diversity": {
-            **_LISTS, "distance": "cosine", "pairs_as": "similarity", "single_item": 1.0,
+            **_LISTS, "distance": "cosine", "as": "similarity", "single": 1.0,
         },
     },
     "pyg": {
-        "diversity": {**_LISTS, "distance": "category", "pairs_over": "k", "single_item": 0.0},
+        "diversity": {**_LISTS, "distance": "category", "over": "k", "single": 0.0},
         "popularity": {**_ROWS, "list_over": "k"},
         "coverage": _COUNT,
         "personalization": {"list_over": "k"},
@@ -91,12 +91,12 @@ BEYOND_PRESETS: dict[str, dict[str, Mapping[str, Any]]] = {
         "tail": {**_LABELLED, "universe": "train"},
         "efd": _RELEVANT,
         "epc": _RELEVANT,
-        "coverage": {**_LABELLED, **_COUNT, "coverage_as": "count"},
+        "coverage": {**_LABELLED, **_COUNT, "as": "count"},
         "gini": {
-            **_LABELLED, "universe": "train", "outside": "count", "inequality_over": "n-1",
-            "gini_as": "equality",
+            **_LABELLED, "universe": "train", "outside": "count", "over": "n-1",
+            "as": "equality",
         },
-        "entropy": {**_LABELLED, "entropy_over": "lists"},
+        "entropy": {**_LABELLED, "over": "lists"},
         "reo": _LABELLED,
         "rsp": {**_LABELLED, **_COUNT},
         "popreo": {**_LABELLED, "universe": "train"},
@@ -106,22 +106,22 @@ BEYOND_PRESETS: dict[str, dict[str, Mapping[str, Any]]] = {
         "score": _RELEVANT,
         "user_coverage": _LABELLED,
         "n_retrieved": _RELEVANT,
-        "subtopic_recall": {**_RELEVANT, "topics_over": "train", "undefined": 0.0},
+        "subtopic_recall": {**_RELEVANT, "over": "train", "undefined": 0.0},
     },
     "warprec": {
         "popularity": {**_LABELLED, "cold_item": "one_user", "list_over": "k"},
         "tail": {**_LABELLED, "tail": "pass", "list_over": "k"},
         "efd": {**_RELEVANT, "list_over": "k", "cold_item": "one_user"},
         "epc": {**_RELEVANT, "list_over": "k", "cold_item": "one_user", "population": "known"},
-        "coverage": {**_LABELLED, **_COUNT, "coverage_as": "count"},
-        "gini": {**_LABELLED, "inequality_over": "n-1"},
-        "entropy": {**_LABELLED, "log_base": "e"},
+        "coverage": {**_LABELLED, **_COUNT, "as": "count"},
+        "gini": {**_LABELLED, "over": "n-1"},
+        "entropy": {**_LABELLED, "base": "e"},
         "popreo": {**_LABELLED, "tail": "pass", "parity_of": "shown"},
         "poprsp": {**_LABELLED, "tail": "pass", "parity_of": "shown"},
-        "subtopic_recall": {**_RELEVANT, "topics_over": "relevant", "undefined": 0.0},
+        "subtopic_recall": {**_RELEVANT, "over": "relevant", "undefined": 0.0},
     },
     "pyndeval": {
-        "subtopic_recall": {**_NDEVAL, "topics_over": "relevant"},
+        "subtopic_recall": {**_NDEVAL, "over": "relevant"},
         "alpha_ndcg": _NDEVAL,
         "alpha_dcg": _NDEVAL,
         "err_ia": _NDEVAL,

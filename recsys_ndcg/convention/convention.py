@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import InitVar, dataclass, field, fields
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -105,19 +105,9 @@ class Convention:
         rarest item; left out of the list; or an error.
     missing_feature : {'raise', 'drop', 'zero'}
         A recommended item without an entry in the features: an error, left out, or 0.
-    novelty_model : {'discovery', 'choice'}
-        The probability of an item: its share of training users, or of training interactions.
-    novelty_as : {'bits', 'share'}
-        Novelty in bits, or over the novelty of an item of one user.
     list_over : {'n', 'k', 'one', 'full'}
         A mean over a list is over min(k, n) items, over k, or is a sum. ``"full"`` is ``"k"``, and
         personalization counts the overlap of a list with itself as k items.
-    pairs_over : {'pairs', 'k', 'n'}
-        The sum of the distances is over the pairs, over k(k-1)/2, or over the items.
-    pairs_as : {'distance', 'similarity'}
-        Whether pairs are compared by distance, or by 1 - distance.
-    single_item : {'undefined', 0.0, 1.0}
-        The score of a list without pairs.
     distance : {'by_column', 'hamming', 'jaccard', 'cosine', 'category', 'cooccurrence'} or callable
         The distance of two items: by the kind of the column (sets: Jaccard, vectors: cosine,
         categories: 0 or 1, several columns: the number that differ, or the cosine if all are
@@ -130,35 +120,12 @@ class Convention:
     outside : {'raise', 'count', 'ignore'}
         A recommended item outside the universe: an error, counted, or ignored. If counted, the
         number of items in Gini is that of the universe, or of the shown items if they are more.
-    coverage_as : {'share', 'count', 'percent'}
-        Coverage as a share of all items, a number, or a percentage with two decimals.
-    inequality_over : {'n', 'n-1'}
-        Whether Gini is over the number of items, or that minus 1, so that it can reach 1.
-    gini_as : {'inequality', 'equality'}
-        Gini, or 1 - Gini.
-    log_base : {2.0, 'e'}
-        Entropy in bits or in nats.
-    entropy_over : {'recommendations', 'items', 'lists'}
-        Entropy of all recommendations, over the number of recommended items, or with the same
-        weight for each list (a cross entropy, which may be larger).
     tail : {'reach', 'pass', 'rarest', 'count'}
         The long tail: all but the most popular items that reach, or pass, the share `tail_at` of
         all popularity (0.8); the rarest share `tail_at` of the items (0.1); or the items with at
         most `tail_at` training users (or rows: `popularity_of`).
-    serendipity_by : {'ranks', 'history', 'relevant', 'hits'}
-        How unexpected an item is: by its rank in popularity (relevant items only), or by its mean
-        distance from the user's training items: of all items, of relevant ones (others count 0), or
-        1 minus the sum of the relevant items' similarities.
-    divergence : {'kl', 'js'}
-        How calibration compares list and history: Kullback-Leibler, or Jensen-Shannon.
-    population : {'train', 'known'}
-        In EPC, the users of whom an item's users are a share: those of training, or all users in
-        ``train=`` or ``groups=``.
     seen : {'count', 'raise'}
         A recommended item that the user had in training: counted, or an error.
-    topics_over : {'all', 'relevant', 'train'}
-        Distinct topics are over all topics of the column, the topics of the user's relevant items,
-        or the topics of the training items.
     parity_of : {'hits', 'shown'}
         Group rates of hits per relevant item, or of recommendations.
     tail_at : float, optional
@@ -201,35 +168,26 @@ class Convention:
     popularity_as: Literal["count", "share", "max", "rank"] = "count"
     cold_item: Literal["by_measure", "zero", "one_user", "rarest", "drop", "raise"] = "by_measure"
     missing_feature: Literal["raise", "drop", "zero"] = "raise"
-    novelty_model: Literal["discovery", "choice"] = "discovery"
-    novelty_as: Literal["bits", "share"] = "bits"
     list_over: Literal["n", "k", "one", "full"] = "n"
-    pairs_over: Literal["pairs", "k", "n"] = "pairs"
-    pairs_as: Literal["distance", "similarity"] = "distance"
-    single_item: Literal["undefined"] | float = "undefined"
     distance: (
         Literal["by_column", "hamming", "jaccard", "cosine", "category", "cooccurrence"]
         | Callable[..., Any]
     ) = "by_column"
     universe: Literal["catalogue", "train", "recommended", "padded"] = "catalogue"
     outside: Literal["raise", "count", "ignore"] = "raise"
-    coverage_as: Literal["share", "count", "percent"] = "share"
-    inequality_over: Literal["n", "n-1"] = "n"
-    gini_as: Literal["inequality", "equality"] = "inequality"
-    log_base: Literal["e"] | float = 2.0
-    entropy_over: Literal["recommendations", "items", "lists"] = "recommendations"
     tail: Literal["reach", "pass", "rarest", "count"] = "reach"
-    serendipity_by: Literal["ranks", "history", "relevant", "hits"] = "ranks"
-    divergence: Literal["kl", "js"] = "kl"
-    population: Literal["train", "known"] = "train"
     seen: Literal["count", "raise"] = "count"
-    topics_over: Literal["all", "relevant", "train"] = "all"
     parity_of: Literal["hits", "shown"] = "hits"
     tail_at: float | None = None
     patience: float | None = None
 
-    #: The preset and the metric that it was made from; not a choice, and not part of equality.
+    library: InitVar[str | None] = field(default=None, kw_only=False)
+
+    #: The preset and the metric that it was made from, and the choices of that metric itself.
     preset_of: ClassVar[tuple[str, str] | None] = None
+    own_choices: ClassVar[Mapping[str, Any]] = {}
+    #: The library that measures each metric, and choices besides: see `resolve`.
+    request: ClassVar[tuple[str, dict[str, Any]] | None] = None
     #: The words that each field accepts, the default first.
     CHOICES: ClassVar[dict[str, tuple[str | float, ...]]] = {
         name: tuple(words) for name, words in _DESCRIPTIONS.items()
@@ -239,38 +197,26 @@ class Convention:
 
     if not TYPE_CHECKING:  # a type checker reads the fields
 
-        def __new__(cls, **options: Any) -> Self:
-            """Raise for unknown options, and suggest the nearest name."""
-            for name in options:
-                if name not in _NAMES:
-                    msg = f"Convention has no option {name!r}. {suggest(name, _NAMES)}"
-                    raise InvalidInputError(msg)
-            return super().__new__(cls)
+        def __init__(self, library: str | None = None, /, **choices: Any) -> None:
+            """Keep the choices that are not defaults: a library's, then the given ones."""
+            if library is not None:
+                self.__dict__.update(vars(self.preset(library)), request=(library, choices))
+            self._set(choices)
 
-    def __post_init__(self) -> None:
-        """Check and normalise the values of all fields."""
-        for name, choices in self.CHOICES.items():
-            value = getattr(self, name)
-            if name in _OTHER_VALUES and callable(value):
-                continue
-            if name == "gain" and isinstance(value, Mapping):
-                object.__setattr__(self, "gain", _sort_gains(value))
-            else:
-                check_choice(name, value, choices, _OTHER_VALUES.get(name, ""))
-        for name in ("undefined", "single_item", "log_base"):
-            value = getattr(self, name)
-            if not isinstance(value, str):
-                object.__setattr__(self, name, as_float(value))
-        for name in ("tie_tolerance", "recommend_from", "max_grade", *beyond.NUMBERS):
-            object.__setattr__(self, name, _to_finite(name, getattr(self, name)))
-        if not isinstance(self.tie_tolerance, str) and self.tie_tolerance < 0:
-            msg = f"tie_tolerance must be a step of at least 0, not {self.tie_tolerance}."
-            raise InvalidInputError(msg)
-        if self.patience is not None and not 0 < self.patience <= 1:
-            msg = f"patience must be above 0 and at most 1, not {self.patience}."
-            raise InvalidInputError(msg)
-        self._check_tail()
-        if self.ideal == "max" and self.max_grade is None and self.gain != "binary":
+    def _set(self, choices: Mapping[str, Any]) -> None:
+        """Check some choices, and keep those that are not defaults."""
+        for name, value in choices.items():
+            if name not in _NAMES:
+                msg = f"Convention has no option {name!r}. {suggest(name, _NAMES)}"
+                raise InvalidInputError(msg)
+            self.__dict__.pop(name, None)
+            normal = _normalise(name, value)
+            if normal != getattr(self, name):
+                self.__dict__[name] = normal
+        if not choices.keys().isdisjoint(("tail", "tail_at")):
+            self._check_tail()
+        lacks_top = self.ideal == "max" and self.max_grade is None and self.gain != "binary"
+        if lacks_top and not choices.keys().isdisjoint(("ideal", "max_grade", "gain")):
             msg = "ideal='max' needs the top grade of the scale: pass max_grade=5.0, for instance."
             raise InvalidInputError(msg)
 
@@ -309,8 +255,10 @@ class Convention:
         >>> Convention().replace(ties="input").ties
         'input'
         """
-        changed = replace(self, **changes)
-        object.__setattr__(changed, "preset_of", self.preset_of)
+        changed = object.__new__(type(self))
+        kept = {*_NAMES, "preset_of", "own_choices"} & vars(self).keys()
+        changed.__dict__.update({name: vars(self)[name] for name in kept})
+        changed._set(changes)
         return changed
 
     def select_choices(self, *names: str) -> tuple[Any, ...]:
@@ -334,9 +282,14 @@ class Convention:
         return "|".join(f"{name}:{text}" for name, text in texts if _is_shown(name, text))
 
     @property
+    def choices(self) -> dict[str, Any]:
+        """The value of each choice, in the order of the signature."""
+        return {name: getattr(self, name) for name in _NAMES}
+
+    @property
     def texts(self) -> dict[str, str]:
         """The text of each choice in a signature, in the order of the signature."""
-        return {name: notation.format_choice(getattr(self, name)) for name in _NAMES}
+        return {name: notation.format_choice(one) for name, one in self.choices.items()}
 
     @staticmethod
     def field_names() -> tuple[str, ...]:
@@ -495,25 +448,44 @@ class Convention:
         return self.ties in ("expected", "best", "worst")
 
     @classmethod
-    def validate(cls, convention: Convention | str | None) -> Convention | str:
-        """Return the convention, the default one for None, or the name of a preset.
+    def validate(cls, convention: Convention | Mapping[str, Any] | str | None) -> Convention:
+        """Return a convention for one, a mapping of choices, the name of a library, or None.
 
         Raises
         ------
         InvalidInputError
-            It has another type, or no preset has that name.
+            It has another type, or there is no such choice or library.
         """
-        if convention is None:
-            return cls()
-        if isinstance(convention, str):
-            cls.preset(convention)
-        elif not isinstance(convention, cls):
+        if convention is None or isinstance(convention, str):
+            return cls(convention)
+        if isinstance(convention, Mapping):
+            return cls(**convention)
+        if not isinstance(convention, cls):
             msg = (
                 f"convention must be a Convention(...), not {quote(convention)}. "
                 "For a library's convention, give its name: convention='sklearn', for example."
             )
             raise InvalidInputError(msg)
         return convention
+
+    def resolve(self, metric: str) -> Convention:
+        """Return the choices for a metric: a library's for it, then the given ones.
+
+        Raises
+        ------
+        InvalidInputError
+            These are the choices of a preset for another metric.
+
+        Examples
+        --------
+        >>> Convention("catboost", gain="linear").resolve("ap@10").undefined
+        0.0
+        """
+        if self.request is None:
+            InvalidInputError.raise_if(self.find_preset_mismatch(metric))
+            return self
+        library, choices = self.request
+        return self.preset(library, metric).replace(**choices)
 
     @classmethod
     def preset(cls, name: str, metric: str | None = None) -> Convention:
@@ -539,8 +511,10 @@ class Convention:
         >>> Convention.preset("catboost", "ap@10").undefined
         0.0
         """
-        convention = cls(**presets.find_choices(name, metric))
-        object.__setattr__(convention, "preset_of", (name, str(metric or "ndcg")))
+        choices = presets.find_choices(name, metric)
+        own = {one: choices.pop(one) for one in choices.keys() - {*_NAMES}}
+        convention = cls(**choices)
+        convention.__dict__.update(preset_of=(name, str(metric or "ndcg")), own_choices=own)
         return convention
 
     def find_preset_mismatch(self, metric: str) -> str:
@@ -554,15 +528,14 @@ class Convention:
         if self.preset_of is None or not presets.PRESETS[self.preset_of[0]].has(metric):
             return ""
         name, preset_metric = self.preset_of
-        wanted = presets.find_choices(name, metric)
-        actual = presets.find_choices(name, preset_metric)
-        defaults = type(self)()
+        wanted, actual = (type(self).preset(name, one) for one in (metric, preset_metric))
         different = {
-            field: wanted.get(field, getattr(defaults, field))
-            for field in (*wanted, *actual)
-            if wanted.get(field) != actual.get(field)
-            and getattr(self, field) == actual.get(field, getattr(defaults, field))
+            field: getattr(wanted, field)
+            for field in _NAMES
+            if getattr(wanted, field) != getattr(actual, field) == getattr(self, field)
         }
+        if wanted.own_choices != actual.own_choices:
+            different |= wanted.own_choices
         if not different:
             return ""
         choices = ", ".join(f"{field}={value!r}" for field, value in different.items())
@@ -677,12 +650,26 @@ def _sort_gains(gains: Mapping[float, float]) -> dict[float, float]:
     return sorted_gains
 
 
-def _to_finite(name: str, value: float | str | None) -> float | str | None:
+def _normalise(name: str, value: Any) -> Any:
+    """Return a valid value of a choice, numbers as floats; raise for others."""
+    if name == "gain" and isinstance(value, Mapping):
+        return _sort_gains(value)
+    if name in Convention.CHOICES:
+        if not (name in _OTHER_VALUES and callable(value)):
+            check_choice(name, value, Convention.CHOICES[name], _OTHER_VALUES.get(name, ""))
+        return as_float(value) if is_number(value) else value
     word = _WORDS.get(name)
-    if (value is None and name != "tie_tolerance") or (isinstance(value, str) and value == word):
+    if name != "tie_tolerance" if value is None else isinstance(value, str) and value == word:
         return value
-    if value is None or not is_number(value):
+    if not is_number(value):
         alternative = f" or {word!r}" if word else ""
         msg = f"{name} must be a finite number{alternative}, not {quote(value)}."
         raise InvalidInputError(msg)
-    return as_float(value)
+    number = as_float(value)
+    if name == "tie_tolerance" and number < 0:
+        msg = f"tie_tolerance must be a step of at least 0, not {number}."
+        raise InvalidInputError(msg)
+    if name == "patience" and not 0 < number <= 1:
+        msg = f"patience must be above 0 and at most 1, not {number}."
+        raise InvalidInputError(msg)
+    return number

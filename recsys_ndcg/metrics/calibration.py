@@ -13,7 +13,7 @@ from recsys_ndcg.convention import Convention
 from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.metrics.features import OfColumn
 from recsys_ndcg.metrics.history import find_missing_history, sum_history, sum_rows
-from recsys_ndcg.metrics.metric import ORDER, Metric, get_background, weigh_by_patience
+from recsys_ndcg.metrics.metric import ORDER, Metric, choice, get_background, weigh_by_patience
 from recsys_ndcg.metrics.popularity import find_tail
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import Ranking
@@ -38,8 +38,8 @@ class Divergence(Metric):
         "it is not linear in the items, so its mean over random orders is not computed"
     )
 
-    #: Whether it is Jensen and Shannon's divergence, whatever the convention says.
-    always_js: ClassVar[bool] = False
+    #: Jensen and Shannon's or, if it is another, Kullback and Leibler's.
+    divergence: ClassVar[str | None] = "js"
 
     def topics(self, known: Background, convention: Convention) -> Floats:
         """Return a row for each item, with the share of each topic: sums of 1, or 0 for none."""
@@ -48,7 +48,7 @@ class Divergence(Metric):
     def numerator(self, ranking: Ranking) -> Floats:
         """Return the divergence, 0 where it is undefined."""
         history, shown = self._find_distributions(ranking)
-        if self.always_js or ranking.convention.divergence == "js":
+        if self.divergence == "js":
             result = compute_js(history, shown)
         else:
             result = _compare(history, (1 - _ALPHA) * shown + _ALPHA * history)
@@ -62,7 +62,7 @@ class Divergence(Metric):
 
     def _find_distributions(self, ranking: Ranking) -> tuple[Floats, Floats]:
         """Return the shares of the topics in the training items, and in the list."""
-        return ranking.get_or_compute((type(self), str(self)), lambda: self._count(ranking))
+        return ranking.get_or_compute((self, "distributions"), lambda: self._count(ranking))
 
     def _count(self, ranking: Ranking) -> tuple[Floats, Floats]:
         topics = self.topics(get_background(ranking.lists), ranking.convention)
@@ -79,7 +79,7 @@ class Calibration(OfColumn, Divergence):
 
     with p(g) the share of topic g in the user's training items, and q(g) in the first k items of
     the list; an item with m topics counts 1/m for each. With ``patience=0.85`` an item at rank r
-    counts 0.85^(r-1) in the list. Under ``divergence="js"`` it is the Jensen-Shannon divergence,
+    counts 0.85^(r-1) in the list. ``calibration(divergence=js)`` is the Jensen-Shannon divergence,
     \frac12 KL(p \| m) + \frac12 KL(q \| m) with m = (p + q)/2.
 
     Parameters
@@ -115,7 +115,12 @@ class Calibration(OfColumn, Divergence):
     name = "calibration"
     also_called = ("miscalibration",)
     needs = frozenset({"items", "train", "features"})
-    reads = ORDER | {"missing_feature", "divergence", "patience", "popularity_of"}
+    reads = ORDER | {"missing_feature", "patience", "popularity_of"}
+
+    divergence: str | None = choice({  # type: ignore[misc] # a field here, a class attribute there
+        "kl": "Calibration: the Kullback-Leibler divergence of the list from the history.",
+        "js": "Calibration: the Jensen-Shannon divergence of list and history.",
+    })  # fmt: skip
 
     def topics(self, known: Background, convention: Convention) -> Floats:
         """Return the share of each topic in every item."""
@@ -206,7 +211,6 @@ class UPD(Divergence):
     name = "upd"
     also_called = ("userpopularitydeviation",)
     reads = ORDER | {"popularity_of", "patience"}
-    always_js = True
 
     def topics(self, known: Background, convention: Convention) -> Floats:
         """Return whether every item is popular, middling or rare: 0 or 1."""

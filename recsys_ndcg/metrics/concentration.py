@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import dataclass
 
 import numpy as np
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.metrics.metric import weigh_by_patience
+from recsys_ndcg.metrics.metric import choice, weigh_by_patience
 from recsys_ndcg.metrics.over_lists import (
     ALL_LISTS,
     OverLists,
@@ -25,6 +26,7 @@ _MAX_NODES = 1 << 20  # far more than the width of the integrand needs
 
 
 @register_metric
+@dataclass(frozen=True)
 class Gini(OverLists):
     r"""The Gini index of how often each item of the catalogue is among the first k.
 
@@ -41,7 +43,8 @@ class Gini(OverLists):
     needs lists of the same length, `chance` also the same candidates for all. Under ties it is the
     index of the expected exposures.
     Other libraries divide by n - 1, leave out items that nobody was shown, which reverses the
-    order of models, or return 1 - G (`Convention.inequality_over`, ``universe``, ``gini_as``).
+    order of models, or return 1 - G (``gini(over=n-1)``, `Convention.universe`,
+    ``gini(as=equality)``).
     Under ``outside="count"`` n is the number of items in the universe, or of those that were shown,
     whichever is larger.
     With ``patience=0.85`` an item at rank r counts 0.85^(r-1).
@@ -61,8 +64,21 @@ class Gini(OverLists):
 
     name = "gini"
     also_called = ("giniindex", "listgini", "exposuregini")
-    reads = ALL_LISTS | {"inequality_over", "gini_as", "patience"}
+    reads = ALL_LISTS | {"patience"}
     greater_is_better = False
+
+    over: str | float | None = choice(
+        {
+            "n": "Gini is divided by the number of items.",
+            "n-1": "Gini is divided by the number of items minus 1.",
+        }
+    )
+    as_: str | float | None = choice(
+        {
+            "inequality": "Gini is 0 if all items are recommended equally often.",
+            "equality": "Gini is subtracted from 1: 1 if all items are recommended equally often.",
+        }
+    )
 
     def exposure_key(self, convention: Convention) -> Hashable:
         """Return a key of its own if exposures are weighted by rank."""
@@ -84,7 +100,7 @@ class Gini(OverLists):
         n_items = max(n_items, len(shown))
         places = np.arange(n_items - len(shown) + 1, n_items + 1)
         gini = float(((2 * places - n_items - 1) * shown).sum() / (n_items * total))
-        return _scale(gini, n_items, convention)
+        return self._scale(gini, n_items)
 
     def chance(self, totals: ItemTotals, convention: Convention) -> float:
         r"""Return the mean index of random lists of the same length from the same candidates.
@@ -101,7 +117,7 @@ class Gini(OverLists):
         # the probability of 1, and of -1
         step = length * (n_items - length) / (n_items * max(n_items - 1, 1))
         distance = average_distance(step, round(lists))
-        return _scale((n_items - 1) * distance / (2 * lists * length), n_items, convention)
+        return self._scale((n_items - 1) * distance / (2 * lists * length), n_items)
 
     def ends(self, totals: ItemTotals, convention: Convention) -> tuple[float, float]:
         """Return the index if all lists are equal, and if items are shown as equally as possible.
@@ -115,7 +131,12 @@ class Gini(OverLists):
         rest = slots % n_items
         least = rest * (n_items - rest) / (n_items * slots)
         most = max(1 - find_list_length(totals) / n_items, least)
-        return _scale(most, n_items, convention), _scale(least, n_items, convention)
+        return self._scale(most, n_items), self._scale(least, n_items)
+
+    def _scale(self, gini: float, n_items: int) -> float:
+        if self.over == "n-1":
+            gini = gini * n_items / (n_items - 1) if n_items > 1 else np.nan
+        return 1 - gini if self.as_ == "equality" else gini
 
 
 def average_distance(step: float, n_steps: int) -> float:
@@ -136,13 +157,8 @@ def average_distance(step: float, n_steps: int) -> float:
     return float(np.mean((1 - np.power(1 - 2 * step * drop, n_steps)) / drop))
 
 
-def _scale(gini: float, n_items: int, convention: Convention) -> float:
-    if convention.inequality_over == "n-1":
-        gini = gini * n_items / (n_items - 1) if n_items > 1 else np.nan
-    return 1 - gini if convention.gini_as == "equality" else gini
-
-
 @register_metric
+@dataclass(frozen=True)
 class Entropy(OverLists):
     r"""The Shannon entropy of the items among the first k.
 
@@ -155,7 +171,7 @@ class Entropy(OverLists):
     At least 0, in bits; higher is more even, which counts as better. 2^entropy is the number of
     items that would give it if all were shown equally often. Under ties it is the entropy of the
     expected exposures. Also called distributional coverage.
-    Under ``entropy_over="lists"`` it is the cross entropy -Σ q log2(x/X), with q the mean over
+    ``entropy(over=lists)`` is the cross entropy -Σ q log2(x/X), with q the mean over
     lists of the item's share of the list. If short lists hold rare items, it exceeds the entropy,
     and even the logarithm of the number of items.
 
@@ -173,9 +189,23 @@ class Entropy(OverLists):
 
     name = "entropy"
     also_called = ("shannonentropy", "shannon", "distributionalcoverage")
-    reads = (ALL_LISTS - {"universe", "outside"}) | {"log_base", "entropy_over"}
+    reads = ALL_LISTS - {"universe", "outside"}
     bounded = False
     nonnegative = True
+
+    base: str | float | None = choice(
+        {
+            2.0: "Entropy is in bits.",
+            "e": "Entropy is in nats.",
+        }
+    )
+    over: str | float | None = choice(
+        {
+            "recommendations": "Each recommendation counts the same in entropy.",
+            "items": "Entropy is divided by the number of recommended items.",
+            "lists": "Each list counts the same in entropy, however short it is.",
+        }
+    )
 
     def value(self, totals: ItemTotals, convention: Convention) -> float:
         """Return the entropy of the exposures."""
@@ -184,11 +214,11 @@ class Entropy(OverLists):
             return np.nan
         shares = totals.shown[is_shown] / totals.shown.sum()
         weights = shares
-        if convention.entropy_over == "lists":
+        if self.over == "lists":
             weights = totals.sums["per_list"][is_shown] / totals.users["lists"]
-        log = np.log(shares) if convention.log_base == "e" else np.log2(shares)
+        log = np.log(shares) if self.base == "e" else np.log2(shares)
         entropy = float(-(weights * log).sum()) + 0.0
-        return entropy / is_shown.sum() if convention.entropy_over == "items" else entropy
+        return entropy / is_shown.sum() if self.over == "items" else entropy
 
     def chance(self, totals: ItemTotals, convention: Convention) -> float:
         """Return the mean entropy of random lists of the same length from the same candidates.
@@ -198,7 +228,7 @@ class Entropy(OverLists):
         from scipy.special import gammaln, xlog1py, xlogy  # noqa: PLC0415 - importing takes long
 
         lists, n_candidates, length = find_random_draw(totals)
-        if np.isnan(lists) or convention.entropy_over == "items":
+        if np.isnan(lists) or self.over == "items":
             return np.nan
         share, n_lists = length / n_candidates, round(lists)
         margin = 40 * np.sqrt(lists * share * (1 - share)) + 40
@@ -208,7 +238,7 @@ class Entropy(OverLists):
         log_probability = gammaln(n_lists + 1) - gammaln(count + 1) - gammaln(n_lists - count + 1)
         log_probability += xlogy(count, share) + xlog1py(n_lists - count, -share)
         entropy = -n_candidates * float((np.exp(log_probability) * part * np.log(part)).sum()) + 0.0
-        return entropy if convention.log_base == "e" else entropy / np.log(2)
+        return entropy if self.base == "e" else entropy / np.log(2)
 
     def ends(self, totals: ItemTotals, convention: Convention) -> tuple[float, float]:
         """Return the entropy if all lists are equal; its largest value needs the catalogue.
@@ -216,9 +246,9 @@ class Entropy(OverLists):
         The first is NaN if lists have different lengths.
         """
         slots = totals.users["slots"]
-        if not slots or convention.entropy_over != "recommendations":
+        if not slots or self.over in ("items", "lists"):
             return np.nan, np.nan
-        scale = 1.0 if convention.log_base == "e" else np.log(2)
+        scale = 1.0 if self.base == "e" else np.log(2)
         best = _spread_evenly(slots, count_catalogue(totals)) / scale
         return float(np.log(find_list_length(totals)) / scale), best
 

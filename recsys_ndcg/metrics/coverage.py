@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.metrics.metric import ORDER, ROWS_AND_USERS, Linear, Metric
+from recsys_ndcg.metrics.metric import ORDER, ROWS_AND_USERS, Linear, Metric, choice
 from recsys_ndcg.metrics.over_lists import ALL_LISTS, OverLists, find_list_length, find_universe
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import ItemTotals, Ranking
 
 
 @register_metric
+@dataclass(frozen=True)
 class Coverage(OverLists):
     r"""The share of the catalogue that is among the first k items of some list.
 
@@ -25,7 +28,7 @@ class Coverage(OverLists):
     In [0, 1], no unit; higher is better. It grows with the number of users, so compare
     reports with equally many (`Report.rarefaction`). Other libraries divide by the items of
     training, count recommended items outside it, so that it exceeds 1, or return the number of
-    items (`Convention.universe`, ``outside``, ``coverage_as``).
+    items (`Convention.universe`, ``outside``, ``coverage(as=count)``).
 
     References
     ----------
@@ -41,15 +44,27 @@ class Coverage(OverLists):
 
     name = "coverage"
     is_linear = True
-    bounded = False  # `coverage_as` can be a count
     nonnegative = True
     also_called = ("catalogcoverage", "cataloguecoverage", "itemcoverage")
-    reads = ALL_LISTS | {"coverage_as"}
+    reads = ALL_LISTS
+
+    as_: str | float | None = choice(
+        {
+            "share": "Coverage is a share of all items.",
+            "count": "Coverage is a number of items.",
+            "percent": "Coverage is a percentage of all items, rounded to two decimals.",
+        }
+    )
+
+    @property
+    def bounded(self) -> bool:  # type: ignore[override] # a class attribute in Metric
+        """Whether it is a share, not a count or a percentage."""
+        return self.as_ in (None, "share")
 
     def value(self, totals: ItemTotals, convention: Convention) -> float:
         """Return the expected number of items that are shown, over all items."""
         counted, n_items = find_universe(totals, convention)
-        return self.scale(float((totals.covered * counted).sum()), n_items, convention)
+        return self.scale(float((totals.covered * counted).sum()), n_items)
 
     def ends(self, totals: ItemTotals, convention: Convention) -> tuple[float, float]:
         """Return the coverage if all lists are equal, and if no two share an item.
@@ -59,15 +74,14 @@ class Coverage(OverLists):
         _, n_items = find_universe(totals, convention)
         most = min(totals.users["slots"], n_items)
         least = find_list_length(totals)
-        return self.scale(least, n_items, convention), self.scale(most, n_items, convention)
+        return self.scale(least, n_items), self.scale(most, n_items)
 
-    @staticmethod
-    def scale(covered: float, n_items: int, convention: Convention) -> float:
-        """Return a number of items as `coverage_as` says."""
-        if convention.coverage_as == "count":
+    def scale(self, covered: float, n_items: int) -> float:
+        """Return a number of items as `as_` says."""
+        if self.as_ == "count":
             return covered
         share = covered / n_items if n_items else np.nan
-        return round(100 * share, 2) if convention.coverage_as == "percent" else share
+        return round(100 * share, 2) if self.as_ == "percent" else share
 
 
 @register_metric

@@ -18,7 +18,7 @@ from recsys_ndcg.metrics.distances import (
 )
 from recsys_ndcg.metrics.features import OfColumn
 from recsys_ndcg.metrics.history import list_seen_candidates
-from recsys_ndcg.metrics.metric import ORDER, get_background
+from recsys_ndcg.metrics.metric import ORDER, choice, get_background
 from recsys_ndcg.metrics.pairs import ShownItems
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import Ranking
@@ -46,9 +46,9 @@ class Diversity(OfColumn):
     -----
     In [0, 1] with Jaccard and categories, in [0, 2] with cosine, up to the number of columns if
     several are compared (by how many differ); no unit; higher is better. Undefined for an empty
-    list and, unless `Convention.single_item` says otherwise, for one item. Other libraries divide
-    by k(k-1)/2 or by the number of items, or return the similarity 1 - d (`Convention.distance`,
-    ``pairs_over``, ``pairs_as``), where higher is less diverse.
+    list and, unless ``single`` says otherwise, for one item. Other libraries have another
+    `Convention.distance`, divide by k(k-1)/2 or by the number of items (``over``), or return the
+    similarity 1 - d (``as``), where higher is less diverse.
 
     Two empty sets have the Jaccard distance 0; a vector of zeros has the cosine distance 1 from any
     vector. Numbers are compared like categories, such as years; a warning names a column in which
@@ -79,12 +79,31 @@ class Diversity(OfColumn):
     name = "diversity"
     also_called = ("ild", "intralistdiversity", "ils", "intralistsimilarity")
     needs = frozenset({"items"})
-    reads = ORDER | {
-        "distance", "pairs_over", "pairs_as", "single_item", "missing_feature", "popularity_of",
-    }  # fmt: skip
+    reads = ORDER | {"distance", "missing_feature", "popularity_of"}
     bounded = False
     nonnegative = True
     best_first = False
+
+    over: str | float | None = choice(
+        {
+            "pairs": "Distances are averaged over the pairs of a list.",
+            "k": "The sum of the distances is divided by k(k-1)/2, also if the list is shorter.",
+            "n": "The sum of the distances is divided by the number of items, not of pairs.",
+        }
+    )
+    as_: str | float | None = choice(
+        {
+            "distance": "Pairs are compared by distance.",
+            "similarity": "Pairs are compared by similarity, 1 - distance.",
+        }
+    )
+    single: str | float | None = choice(
+        {
+            "undefined": "A list of one item has no pairs, and no score.",
+            0.0: "A list of one item has no pairs, and scores 0.",
+            1.0: "A list of one item has no pairs, and scores 1.",
+        }
+    )
 
     def find_needs(self, convention: Convention) -> frozenset[str]:
         """Return what it needs to know: features, or training rows."""
@@ -130,21 +149,20 @@ class Diversity(OfColumn):
 
     def numerator(self, ranking: Ranking) -> Floats:
         """Return the expected sum of the distances of the pairs."""
-        count, convention = self._count(ranking), ranking.convention
+        count = self._count(ranking)
         total, pairs = self._sum_distances(ranking), count * (count - 1) / 2
-        if convention.pairs_as == "similarity":
+        if self.as_ == "similarity":
             total = pairs - total
-        single = convention.single_item
-        alone = 0.0 if isinstance(single, str) else single
+        alone = self.single if isinstance(self.single, float) else 0.0
         return np.where(count >= 2, total, np.where(count == 1, alone, 0.0))
 
     def denominator(self, ranking: Ranking) -> Floats:
-        """Return the number of pairs, or as `pairs_over` and `single_item` say."""
-        count, convention = self._count(ranking), ranking.convention
-        bottom = count if convention.pairs_over == "n" else count * (count - 1) / 2
-        if convention.pairs_over == "k" and self.k is not None:
+        """Return the number of pairs, or as `over` and `single` say."""
+        count = self._count(ranking)
+        bottom = count if self.over == "n" else count * (count - 1) / 2
+        if self.over == "k" and self.k is not None:
             bottom = np.full(len(count), self.k * (self.k - 1) / 2)
-        alone = 0.0 if isinstance(convention.single_item, str) else 1.0
+        alone = 1.0 if isinstance(self.single, float) else 0.0
         return np.where(count >= 2, bottom, np.where(count == 1, alone, 0.0))
 
     def _sum_distances(self, ranking: Ranking) -> Floats:

@@ -8,7 +8,7 @@ import numpy as np
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.metrics.metric import get_background
+from recsys_ndcg.metrics.metric import choice, get_background
 from recsys_ndcg.metrics.of_items import OfItems
 from recsys_ndcg.metrics.of_topics import OfTopics, list_topics
 from recsys_ndcg.metrics.registry import register_metric
@@ -133,13 +133,14 @@ class PIA(OfTopics, OfItems):
 
 
 @register_metric
+@dataclass(frozen=True)
 class SubtopicRecall(OfTopics):
     r"""The share of all topics that the relevant items among the first k have.
 
     .. math:: subtopic\_recall@k = \frac{|\{f : rel_f(r) = 1 \text{ for an } r \le k\}|}{F}
 
     with rel_f(r) 1 if the item at rank r is relevant and has topic f, and F the number of topics of
-    the column, of the user's relevant items, or of the training items (`Convention.topics_over`).
+    the column, of the user's relevant items, or of the training items (``over``).
 
     Parameters
     ----------
@@ -172,12 +173,19 @@ class SubtopicRecall(OfTopics):
 
     name = "subtopic_recall"
     also_called = ("subtopicrecall", "srecall", "strec")
-    reads = OfTopics.reads | {"topics_over"}
     needs_threshold = True
+
+    over: str | float | None = choice(
+        {
+            "all": "Distinct topics are over all topics.",
+            "relevant": "Distinct topics are over the topics of the user's relevant items.",
+            "train": "Distinct topics are over the topics of the training items.",
+        }
+    )
 
     def find_needs(self, convention: Convention) -> frozenset[str]:
         """Return what it needs to know: also the training items, if topics are over theirs."""
-        return self.needs | ({"train"} if convention.topics_over == "train" else set())
+        return self.needs | ({"train"} if self.over == "train" else set())
 
     def numerator(self, ranking: Ranking) -> Floats:
         """Return the (expected) number of different topics of relevant items."""
@@ -187,11 +195,11 @@ class SubtopicRecall(OfTopics):
     def denominator(self, ranking: Ranking) -> Floats:
         """Return the number of topics, 0 for a user without relevant items that have any."""
         n_topics = self.count_relevant_topics(ranking)
-        if ranking.convention.topics_over == "relevant":
+        if self.over == "relevant":
             return n_topics
         feature = self.get_feature(ranking.lists)
         n_all = len(feature.labels)
-        if ranking.convention.topics_over == "train":
+        if self.over == "train":
             in_train = np.flatnonzero(get_background(ranking.lists).in_train)
             n_all = len(np.unique(list_topics(feature, in_train)[1]))
         return np.where(n_topics > 0, float(n_all), 0.0)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 import sys
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import Field, dataclass, field, fields, replace
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from recsys_ndcg.arrays import Floats, Positions
 from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention, compute_relevance
-from recsys_ndcg.errors import InvalidInputError, as_float, quote
+from recsys_ndcg.errors import InvalidInputError, as_float, check_choice, quote
 from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.ranking import Ranking, weighted_sum
 
@@ -28,6 +29,15 @@ ORDER = ROWS_AND_USERS | {"ties", "tie_tolerance"}
 GAINS = ORDER | {"gain"}
 
 PLAIN = re.compile(r"[\w.+-]*")  # text that a name can contain and `parse_metrics` can read
+
+
+def choice(values: Mapping[str | float, str]) -> Any:
+    """Declare a choice of a metric: a sentence about each of its values, the default first.
+
+    The field is None where nothing is chosen. A name that Python keeps for itself has a final
+    underscore, ``as_``, which is not written: ``gini(as=equality)@10``.
+    """
+    return field(default=None, metadata={"values": values})
 
 
 @dataclass(frozen=True)
@@ -69,6 +79,8 @@ class Metric:
     #: What it needs to know besides the lists (`Background`): "items" (lists of recommended items,
     #: not a user's own test ratings), "train", "catalogue", "features", "base", "groups".
     needs: ClassVar[frozenset[str]] = frozenset()
+    #: What it reads besides, if it is given.
+    needs_if_known: ClassVar[frozenset[str]] = frozenset()
     #: The items of a user that its values depend on: "history" or "base" (`Background`).
     marks: ClassVar[tuple[str, ...]] = ()
     #: Whether its value under ties is the mean over their orders; else it is the value of the
@@ -107,11 +119,14 @@ class Metric:
     def __post_init__(self) -> None:
         """Check and normalise the parameters."""
         object.__setattr__(self, "k", check_k(self.k))
-        for field in fields(self):
-            value = getattr(self, field.name)
+        for one in fields(self):
+            value, name, values = getattr(self, one.name), one.name.rstrip("_"), _get_values(one)
+            if values and value is not None:
+                check_choice(f"{self.name}: {name}", value, values)
+                value = value if isinstance(value, str) else float(value)
             if isinstance(value, str) and not PLAIN.fullmatch(value):
                 msg = (
-                    f"{self.name}: {field.name} may have letters, digits and _.+- , not {value!r}. "
+                    f"{self.name}: {name} may have letters, digits and _.+- , not {value!r}. "
                     "Rename it."
                 )
                 raise InvalidInputError(msg)
@@ -120,7 +135,7 @@ class Metric:
                 value = as_float(value)
             elif isinstance(value, np.generic):
                 value = value.item()
-            object.__setattr__(self, field.name, value)
+            object.__setattr__(self, one.name, value)
         if self.k is not None and self.cutoff == "none":
             msg = f"{self.name} has no cutoff; use {self.name!r}, not '{self.name}@{self.k}'."
             raise InvalidInputError(msg)
@@ -131,20 +146,58 @@ class Metric:
         return not self.needs or self.needs_threshold or self.uses_gains
 
     def __str__(self) -> str:
-        """Return the name that `parse_metrics` reads, such as ``ndcg@10``."""
-        given = {
-            field.name: getattr(self, field.name)
-            for field in fields(self)
-            if field.name != "k" and getattr(self, field.name) != field.default
-        }
-        # without quotation marks, as people write them
-        texts = {field.name for field in fields(self) if isinstance(field.default, str)}
-        first = [given.pop(name) for name in ("column",) if name in given and name in texts]
-        options = first + [
-            f"{name}={value if name in texts else repr(value)}" for name, value in given.items()
-        ]
-        options_text = f"({','.join(options)})" if options else ""
-        return self.name + options_text + (f"@{self.k}" if self.k else "")
+        """Return the name that it was asked for by, such as ``ndcg@10``."""
+        return self.__dict__.get("_asked_for_by") or self.full_name
+
+    @property
+    def full_name(self) -> str:
+        """The name with all its parameters that are not defaults, which `parse_metrics` reads."""
+        texts = {}
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if one.name != "k" and value != one.default:
+                # without quotation marks, as people write them
+                is_text = isinstance(one.default, str) or bool(_get_values(one))
+                texts[one.name.rstrip("_")] = str(value) if is_text else repr(value)
+        first = [texts.pop(name) for name in ("column",) if name in texts]
+        options = ",".join(first + [f"{name}={text}" for name, text in texts.items()])
+        return self.name + (f"({options})" if options else "") + (f"@{self.k}" if self.k else "")
+
+    @classmethod
+    def find_choices(cls) -> dict[str, Mapping[str | float, str]]:
+        """Return the choices that it declares: a sentence about each value, the default first."""
+        return {name: _get_values(one) for name, one in cls._find_fields().items()}
+
+    @classmethod
+    def _find_fields(cls) -> dict[str, Field[Any]]:
+        return {one.name.rstrip("_"): one for one in fields(cls) if _get_values(one)}
+
+    @property
+    def choices(self) -> dict[str, str | float]:
+        """The choices that it declares, and their values."""
+        chosen = {name: getattr(self, one.name) for name, one in self._find_fields().items()}
+        defaults = {name: next(iter(values)) for name, values in self.find_choices().items()}
+        return defaults | {name: value for name, value in chosen.items() if value is not None}
+
+    def with_choices(self, choices: Mapping[str, Any]) -> Self:
+        """Return the metric with some of its choices replaced."""
+        changes, declared = {}, self._find_fields()
+        for name, value in choices.items():
+            is_default = value == next(iter(_get_values(declared[name])))
+            changes[declared[name].name] = None if is_default else value
+        return replace(self, **changes)
+
+    def fill_in(self, choices: Mapping[str, Any]) -> Self:
+        """Return the metric, under the same name, with a library's choices where it has none."""
+        declared = self._find_fields()
+        if not declared:
+            return self
+        chosen = {name: getattr(self, one.name) for name, one in declared.items()}
+        known = {name: value for name, value in chosen.items() if value is not None}
+        filled = self.with_choices({**choices, **known})
+        if filled != self:
+            object.__setattr__(filled, "_asked_for_by", str(self))
+        return filled
 
     @property
     def custom_class(self) -> str:
@@ -236,6 +289,12 @@ class Metric:
     def score(self, ratio: Floats) -> Floats:
         """Return the score for a ratio of numerator to denominator."""
         return ratio
+
+
+def _get_values(one: Field[Any]) -> Mapping[str | float, str]:
+    """Return the values of a choice, with a sentence about each; nothing for other parameters."""
+    values: Mapping[str | float, str] = one.metadata.get("values", {})
+    return values
 
 
 class Linear(Metric):

@@ -9,7 +9,7 @@ import numpy as np
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.metrics.metric import ORDER, get_background
+from recsys_ndcg.metrics.metric import ORDER, choice, get_background
 from recsys_ndcg.metrics.of_items import (
     LISTS,
     POPULARITY,
@@ -23,19 +23,20 @@ from recsys_ndcg.ranking import Ranking
 
 
 @register_metric
+@dataclass(frozen=True)
 class Novelty(OfItems):
     r"""The mean self-information of the first k items: how surprising it is to know them.
 
     .. math:: novelty@k = \frac{1}{\min(k, n)} \sum_{r \le k} -\log_2 p(i_r)
 
-    with p(i) the share of the training users who had item i (`Convention.novelty_model`); an item
+    with p(i) the share of the training users who had item i (``model``); an item
     that nobody had counts like one of a single user.
 
     Notes
     -----
     At least 0, in bits; higher means less known, not better: random lists are the most novel, so
     read it with NDCG. Undefined for an empty list. Also called mean inverse user frequency, MIUF;
-    surprisal is the same over its largest value (`Convention.novelty_as`).
+    surprisal is the same over its largest value, ``novelty(as=share)``.
 
     References
     ----------
@@ -54,26 +55,45 @@ class Novelty(OfItems):
     name = "novelty"
     also_called = ("miuf", "surprisal", "selfinformation", "meaninvuserfreq")
     needs = frozenset({"items", "train"})
-    reads = POPULARITY | {"novelty_model", "novelty_as"}
+    reads = POPULARITY
     nonnegative = True
+
+    model: str | float | None = choice(
+        {
+            "discovery": "The probability of an item is its share of the training users.",
+            "choice": "The probability of an item is its share of the training interactions.",
+        }
+    )
+    as_: str | float | None = choice(
+        {
+            "bits": "Novelty is in bits.",
+            "share": "Novelty is divided by the novelty of an item with one user.",
+        }
+    )
 
     def values_by_item(self, known: Background, convention: Convention) -> Floats:
         """Return the self-information of every item, in bits."""
-        return compute_information(known, convention)
+        return compute_information(
+            known, convention, is_choice=self.model == "choice", is_share=self.as_ == "share"
+        )
 
 
-def compute_information(known: Background, convention: Convention) -> Floats:
-    """Return the self-information of every item, in bits or as a share of its largest value."""
+def compute_information(
+    known: Background, convention: Convention, *, is_choice: bool, is_share: bool
+) -> Floats:
+    """Return the self-information of every item, in bits or as a share of its largest value.
+
+    `is_choice`: whether an item's probability is its share of the interactions, not of the users.
+    """
     counts = count_popularity(known, convention)
     is_cold = np.asarray(known.n_users_of) == 0
     if convention.cold_item == "by_measure":
         counts = np.where(is_cold, 1.0, counts)
-    is_choice = convention.novelty_model == "choice"
     total = count_training(known, convention).sum() if is_choice else float(known.n_train_users)
     with np.errstate(divide="ignore"):
         bits = np.log2(total) - np.log2(counts)
     bits = np.where(is_cold & (convention.cold_item == "zero"), 0.0, bits)
-    return bits / np.log2(total) if convention.novelty_as == "share" else bits
+    return bits / np.log2(total) if is_share else bits
 
 
 class OfRelevantItems(OfItems):
@@ -117,6 +137,7 @@ class OfRelevantItems(OfItems):
 
 
 @register_metric
+@dataclass(frozen=True)
 class EPC(OfRelevantItems):
     r"""Expected popularity complement: relevant items count more, the fewer users had them.
 
@@ -124,7 +145,7 @@ class EPC(OfRelevantItems):
         {\sum_{r \le \min(k, n)} D(r)}
 
     with \nu(i) the number of training users of item i, U of all training users
-    (`Convention.population`), and D(r) the discount, 1/log2(r + 1). A cold item has the value 1.
+    (``population``), and D(r) the discount, 1/log2(r + 1). A cold item has the value 1.
 
     Notes
     -----
@@ -149,13 +170,24 @@ class EPC(OfRelevantItems):
 
     name = "epc"
     also_called = ("expectedpopularitycomplement",)
-    reads = OfRelevantItems.reads | {"population"}
     bounded = True
+
+    population: str | float | None = choice(
+        {
+            "train": "The share of the users who had an item is of the users of training.",
+            "known": "The share of the users who had an item is of all users in train= or groups=.",
+        }
+    )
+
+    @property
+    def needs_if_known(self) -> frozenset[str]:  # type: ignore[override] # a class attribute there
+        """The groups, which can have further users."""
+        return frozenset({"groups"} if self.population == "known" else ())
 
     def values_by_item(self, known: Background, convention: Convention) -> Floats:
         """Return 1 minus the share of the users who had every item in training."""
         counts = np.asarray(known.n_users_of)
-        is_everyone = convention.population == "known"
+        is_everyone = self.population == "known"
         n_users = max(known.n_known_users if is_everyone else known.n_train_users, 1)
         shares = counts / n_users
         lowest = shares[counts > 0].min(initial=np.inf)
@@ -200,8 +232,8 @@ class EFD(OfRelevantItems):
     def values_by_item(self, known: Background, convention: Convention) -> Floats:
         """Return the self-information of every item, in bits."""
         rule = "rarest" if convention.cold_item == "by_measure" else convention.cold_item
-        choices = {"novelty_model": "choice", "novelty_as": "bits", "cold_item": rule}
-        return compute_information(known, convention.replace(**choices))
+        convention = convention.replace(cold_item=rule)
+        return compute_information(known, convention, is_choice=True, is_share=False)
 
 
 @register_metric

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import ClassVar
 
 import numpy as np
@@ -52,7 +53,7 @@ class OfItems(Linear):
     @property
     def _options(self) -> tuple[object, ...]:
         """The parameters without the cutoff: metrics with the same ones share their values."""
-        return tuple(value for name, value in vars(self).items() if name != "k")
+        return tuple(getattr(self, one.name) for one in fields(self) if one.name != "k")
 
     def _find(self, ranking: Ranking) -> ItemValues:
         # rankings under several conventions share their sorts

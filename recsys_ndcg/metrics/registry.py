@@ -147,7 +147,8 @@ def _suggest_name(name: str) -> str:
 
 def _parse_options(kind: type[Metric], text: str, metric: str) -> dict[str, Any]:
     """Return the parameters in brackets; a single one, and the column, need no name."""
-    names = [field.name for field in fields(kind) if field.name != "k"]
+    known = {one.name.rstrip("_"): one for one in fields(kind) if one.name != "k"}
+    names = [*known]
     if not names:
         name = metric.replace(f"({text})", "")
         msg = (
@@ -160,13 +161,18 @@ def _parse_options(kind: type[Metric], text: str, metric: str) -> dict[str, Any]
         name, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals and (len(names) == 1 or ("column" in names and not options)):
             name, value = "column" if "column" in names else names[0], name
-        name = next((known for known in names if known.lower() == name.lower()), name)
-        if name not in names or name in options:
-            example = ",".join(f"{known}=..." for known in names)
+        name = next((one for one in names if one.lower() == name.lower()), name)
+        if name not in names or known[name].name in options:
+            example = ",".join(f"{one}=..." for one in names)
             msg = f"{metric!r}: write the parameters of {kind.name} as '{kind.name}({example})@10'."
             raise InvalidInputError(msg)
-        is_text = isinstance(kind.__dataclass_fields__[name].default, str)
-        options[name] = _parse_text(value) if is_text else _parse_value(value, metric)
+        one = known[name]
+        options[one.name] = _parse_text(value)
+        if values := one.metadata.get("values"):  # of a choice
+            with suppress(ValueError):
+                options[one.name] = value if value in values else float(value)
+        elif not isinstance(one.default, str):
+            options[one.name] = _parse_value(value, metric)
     return options
 
 

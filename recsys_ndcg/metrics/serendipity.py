@@ -13,7 +13,7 @@ from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.metrics.distances import find_distance_objection, find_distances
 from recsys_ndcg.metrics.features import OfColumn
 from recsys_ndcg.metrics.history import find_missing_history, list_history
-from recsys_ndcg.metrics.metric import get_background
+from recsys_ndcg.metrics.metric import choice, get_background
 from recsys_ndcg.metrics.of_items import LISTS, OfItems, count_training
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import ItemValues, Ranking, weighted_sum
@@ -33,7 +33,7 @@ class Serendipity(OfColumn, OfItems):
     last rank is how many different numbers there are. An item that nobody had comes after all items
     of the catalogue.
 
-    Other definitions (`Convention.serendipity_by`) compare with the user's training items H:
+    Other definitions (``by``) compare with the user's training items H:
     ``"history"`` is the mean over the list of d(i), the mean distance of item i from the items of
     H; ``"relevant"`` counts 0 for items that are not relevant; ``"hits"`` is
     :math:`1 - \sum_{r \le k} rel(i_r) (1 - d(i_r))`.
@@ -44,7 +44,7 @@ class Serendipity(OfColumn, OfItems):
         The cutoff.
     column : str
         The column of the features that distances compare; by default all columns together. It is
-        not read by ``serendipity_by="ranks"`` and ``distance="cooccurrence"``.
+        not read by ``"ranks"`` and ``distance="cooccurrence"``.
 
     Notes
     -----
@@ -68,61 +68,79 @@ class Serendipity(OfColumn, OfItems):
     >>> options = {"train": train, "catalogue": [*"abc"], "threshold": 1}
     >>> rn.evaluate(lists, metrics="serendipity@2", **options).mean.to_dict()
     {'serendipity@2': 0.5}
-    >>> by_users = rn.Convention(serendipity_by="history", distance="cooccurrence")
-    >>> rn.evaluate(lists, metrics="serendipity@1", convention=by_users, **options).mean.to_dict()
-    {'serendipity@1': 1.0}
+    >>> by_users = {"distance": "cooccurrence"}
+    >>> metric = "serendipity(by=history)@1"
+    >>> rn.evaluate(lists, metrics=metric, convention=by_users, **options).mean.to_dict()
+    {'serendipity(by=history)@1': 1.0}
     """
 
     name = "serendipity"
-    reads = LISTS | {"serendipity_by", "distance", "missing_feature", "seen", "popularity_of"}
+    reads = LISTS | {"distance", "missing_feature", "seen", "popularity_of"}
     needs_threshold = True
-    nonnegative = True
     kinds = ("set", "category", "number", "vector", "columns")
+
+    by: str | float | None = choice(
+        {
+            "ranks": "Serendipity: how much higher a relevant item stands than by its popularity.",
+            "history": "Serendipity: the mean distance of the list from the user's training items.",
+            "relevant": "Serendipity: the mean distance of the list from the user's training items, 0 "
+            "for items that are not relevant.",
+            "hits": "Serendipity: 1 minus the sum of the similarities of relevant items to the user's "
+            "training items, for users with a relevant recommendation.",
+        }
+    )
+
+    @property
+    def nonnegative(self) -> bool:  # type: ignore[override] # a class attribute in Metric
+        """Whether it is no difference."""
+        return self.by != "hits"
+
+    @property
+    def _by_ranks(self) -> bool:
+        return self.by in (None, "ranks")
 
     def find_needs(self, convention: Convention) -> frozenset[str]:
         """Return what it needs to know: the catalogue, or the features."""
-        if convention.serendipity_by == "ranks":
+        if self._by_ranks:
             return frozenset({"items", "train", "catalogue"})
         by_users = convention.distance == "cooccurrence"
         return frozenset({"items", "train"}) | (set() if by_users else {"features"})
 
     def values_by_row(self, ranking: Ranking) -> Floats:
         """Return the value of every row; by ranks, its place by popularity if it is relevant."""
-        lists, rule = ranking.lists, ranking.convention.serendipity_by
+        lists = ranking.lists
         relevant = ranking.graded.compute_relevance(ranking.threshold)
-        if rule == "ranks":
+        if self._by_ranks:
             places = rank_by_popularity(get_background(lists), ranking.convention)
             return np.asarray(relevant * places[np.asarray(lists.item_codes)])
         distances, counts = self._measure(ranking)
         distances = np.where(counts[lists.user_of_row] > 0, distances, 0.0)
-        if rule == "history":
+        if self.by == "history":
             return distances
-        values = distances if rule == "relevant" else 1.0 - distances
+        values = distances if self.by == "relevant" else 1.0 - distances
         return np.where(np.isnan(values) | (relevant > 0), values, 0.0)
 
     def numerator(self, ranking: Ranking) -> Floats:
         """Return the sum of the values of the first k items."""
-        rule = ranking.convention.serendipity_by
-        if rule == "ranks":
+        if self._by_ranks:
             _, mean = self._sum_above(ranking)
             return weighted_sum(mean, self.weights(ranking)) / self._n_items(ranking)
         total = super().numerator(ranking)
-        return self.denominator(ranking) - total if rule == "hits" else total
+        return self.denominator(ranking) - total if self.by == "hits" else total
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return the number of places; 0 if the user has nothing to compare with."""
-        rule = ranking.convention.serendipity_by
-        if rule == "ranks":
+        if self._by_ranks:
             return super().denominator(ranking)
         has_history = self._measure(ranking)[1] > 0
-        if rule == "hits":
+        if self.by == "hits":
             hits = weighted_sum(ranking.relevance, self.weights(ranking))
             return np.asarray(has_history & (hits > 0), dtype=np.float64)
         return np.where(has_history, super().denominator(ranking), 0.0)
 
     def deviation(self, ranking: Ranking) -> Floats:
         """Return the standard deviation of the numerator over all orders of the list."""
-        if ranking.convention.serendipity_by != "ranks":
+        if not self._by_ranks:
             return super().deviation(ranking)
         total, _ = self._sum_above(ranking)
         return self._deviate(ranking, total[:, : ranking.width(self.k)]) / self._n_items(ranking)
@@ -143,11 +161,11 @@ class Serendipity(OfColumn, OfItems):
 
     def tie_objection(self, convention: Convention) -> str:
         """Return why ties leave the score undefined: they decide who has a relevant item."""
-        if convention.serendipity_by == "ranks":
+        if self._by_ranks:
             return ""
-        if convention.serendipity_by == "hits":
+        if self.by == "hits":
             return (
-                f"{self} under serendipity_by='hits' counts users with a relevant item among the "
+                f"{self} by hits counts users with a relevant item among the "
                 "first ranks, which depends on the order of tied items."
             )
         by_users = convention.distance == "cooccurrence"
@@ -157,7 +175,7 @@ class Serendipity(OfColumn, OfItems):
         self, convention: Convention, known: Background | None, *, is_drawn: bool
     ) -> str:
         """Return why there is no chance level if the value depends on the whole history."""
-        if convention.serendipity_by != "history" or not is_drawn:
+        if self.by != "history" or not is_drawn:
             return ""
         return "the distances of all candidates from each user's training items are not computed"
 

@@ -93,9 +93,7 @@ def compute_rarefaction(
             check_integer("users", size, 1, n_users)
     totals = kept.sum()
     counted, n_items = find_universe(totals, one.convention)
-    values = [
-        one.metric.scale(count, n_items, one.convention) for count in rarefy(kept, counted, sizes)
-    ]
+    values = [one.metric.scale(count, n_items) for count in rarefy(kept, counted, sizes)]
     return pd.Series(values, index=pd.Index(sizes, name="users"), name=name)
 
 

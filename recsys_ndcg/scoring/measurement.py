@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from recsys_ndcg.background import SOURCES
-from recsys_ndcg.convention import Convention
+from recsys_ndcg.convention import Convention, parse_metric_name
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.lists import Facts, GroupedLists, Objections, format_rows
@@ -69,6 +69,15 @@ class Measurement:
         if ties is not None and self.convention.ties != ties:
             object.__setattr__(self, "convention", self.convention.replace(ties=ties))
 
+    @classmethod
+    def under(
+        cls, convention: Convention, metric: Metric, threshold: float | None, short_below: int
+    ) -> Measurement:
+        """Return the measurement of a metric; a library's convention has choices of its own."""
+        is_its = parse_metric_name((convention.preset_of or ("", ""))[1]) == metric.name
+        metric = metric.fill_in(convention.own_choices if is_its else {})
+        return cls(metric, convention, threshold, short_below=short_below)
+
     def __str__(self) -> str:
         """Return the name of the metric."""
         return str(self.metric)
@@ -115,8 +124,8 @@ class Measurement:
         if re.split(r"\W", name, maxsplit=1)[0].lower() in names:
             with suppress(RecsysNdcgError):
                 metric = parse_metrics(name)[0]
-                if not stored["bounded"]:  # sums over lists, or counts
-                    rule = rule.replace(list_over="one", coverage_as="count")
+                if not stored["bounded"]:  # sums over lists
+                    rule = rule.replace(list_over="one")
                 return cls(metric, rule, is_weighted=stored.get("weighted", False))
         if not stored["a_ratio"]:
             msg = (
@@ -159,8 +168,17 @@ class Measurement:
         )
 
     def with_choices(self, **choices: Any) -> Measurement:
-        """Return the measurement with other choices of its convention."""
-        return replace(self, convention=self.convention.replace(**choices))
+        """Return the measurement with other choices, of its convention or its metric."""
+        own = {one: choices.pop(one) for one in choices.keys() & self.metric.choices.keys()}
+        metric = self.metric.with_choices(own) if own else self.metric
+        return replace(self, metric=metric, convention=self.convention.replace(**choices))
+
+    @lazy_property
+    def choices(self) -> dict[str, Any]:
+        """The choices that can move the number, of the convention and of the metric."""
+        kept = {*Convention.field_names()} - ({*Convention.BEYOND_ACCURACY} - self.metric.reads)
+        read = {name: one for name, one in self.convention.choices.items() if name in kept}
+        return read | self.metric.choices
 
     @property
     def is_bounded(self) -> bool:
@@ -168,15 +186,12 @@ class Measurement:
         reads, convention = self.metric.reads, self.convention
         if self.is_weighted and self.metric.needs_labels and not self.metric.weighs_denominator:
             return False
-        if "coverage_as" in reads:  # coverage can be a count of items
-            return convention.coverage_as == "share"
         return self.metric.bounded and not ("list_over" in reads and convention.list_over == "one")
 
     @property
     def is_nonnegative(self) -> bool:
         """Whether no score can be negative; sums and weighted forms of scores in [0, 1] cannot."""
-        by_hits = "serendipity_by" in self.metric.reads and self.convention.serendipity_by == "hits"
-        return (self.metric.bounded or self.metric.nonnegative) and not by_hits
+        return self.metric.bounded or self.metric.nonnegative
 
     @property
     def kinds(self) -> dict[str, bool]:
@@ -245,11 +260,9 @@ class Measurement:
 
     def find_sources(self) -> frozenset[str]:
         """Return which of `SOURCES` can move the number, if they are known."""
-        read = self.metric.find_needs(self.convention)
+        read = self.metric.find_needs(self.convention) | self.metric.needs_if_known
         if self.convention.mean_over == "train":
             read |= {"train"}
-        if "population" in self.metric.reads and self.convention.population == "known":
-            read |= {"groups"}
         return read
 
     def denominator_objection(self, facts: Facts, *, is_chosen: bool) -> str:

@@ -77,7 +77,8 @@ class Plan:
         UnknownMetricError, InvalidInputError
             A metric, a cutoff, the threshold or the convention cannot be read.
         """
-        ks, threshold = cls.complete_options(k, threshold, convention)
+        how = Convention.validate(convention)
+        ks, threshold = cls.complete_options(k, threshold, how)
         if threshold is not None:
             if not is_number(threshold):
                 msg = f"threshold must be a finite number, not {quote(threshold)}."
@@ -88,10 +89,10 @@ class Plan:
             requested = [
                 metric
                 for metric in requested
-                if not (metric.needs_threshold and _find_preset_mismatch(metric, convention))
+                if not (metric.needs_threshold and how.find_preset_mismatch(str(metric)))
             ]
         measurements = tuple(
-            Measurement(metric, _convention_for(metric, convention), threshold, short_below=n)
+            Measurement.under(how.resolve(str(metric)), metric, threshold, n)
             for metric, n in zip(requested, find_least_lengths(requested), strict=True)
         )
         return cls(measurements, is_default=metrics is None, background=background)
@@ -109,9 +110,7 @@ class Plan:
         >>> Plan.complete_options(5, 2.0, "trec_eval")
         ([5], 2.0)
         """
-        valid = Convention.validate(convention)
-        name = valid if isinstance(valid, str) else valid.preset_of and valid.preset_of[0]
-        preset = PRESETS.get(name or "")
+        preset = PRESETS.get((Convention.validate(convention).preset_of or ("",))[0])
         if isinstance(k, str) and k == "default":
             k = preset.k if preset else 10
         is_one = isinstance(k, str | bytes) or getattr(k, "ndim", 1) == 0
@@ -514,22 +513,6 @@ def _find_spelled(metric: str | Metric, names: Sequence[str]) -> list[str]:
         for one, rest in without_cutoff.items()
         if not forms.isdisjoint({rest, rest.partition(":")[0], rest.partition("(")[0]})
     ]
-
-
-def _convention_for(metric: Metric, convention: Convention | str | None) -> Convention:
-    """Return the convention of a metric: the library's preset for it if a library is named."""
-    valid = Convention.validate(convention)
-    if isinstance(valid, str):
-        return Convention.preset(valid, str(metric))
-    InvalidInputError.raise_if(_find_preset_mismatch(metric, valid))
-    return valid
-
-
-def _find_preset_mismatch(metric: Metric, convention: Convention | str | None) -> str:
-    """Return why a convention does not fit: it is another metric's preset. "" if it fits."""
-    return (
-        convention.find_preset_mismatch(str(metric)) if isinstance(convention, Convention) else ""
-    )
 
 
 def _find_mistake(facts: Facts, metric: str) -> str:
