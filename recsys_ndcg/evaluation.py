@@ -24,7 +24,7 @@ from recsys_ndcg.scale import find_engine, is_pair, list_tables
 from recsys_ndcg.scoring import Cutoffs, Metrics, Plan
 
 if TYPE_CHECKING:
-    from recsys_ndcg.convention import Convention
+    from recsys_ndcg.convention import ConventionLike
     from recsys_ndcg.input import TextFormat
 
 _SEQUENCES = (list, tuple, np.ndarray, pd.Series)
@@ -40,7 +40,7 @@ def evaluate(  # noqa: PLR0913 - the contract
     metrics: Metrics = None,
     k: Cutoffs = "default",
     threshold: float | None = None,
-    convention: Convention | str | None = None,
+    convention: ConventionLike = None,
     columns: Mapping[str, Any] | None = None,
     train: Any = None,
     catalogue: Any = None,

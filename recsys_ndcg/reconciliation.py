@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.background import Background
-from recsys_ndcg.convention import PRESETS, Convention, format_choice
+from recsys_ndcg.convention import PRESETS, Convention, ConventionLike, format_choice
 from recsys_ndcg.errors import InvalidInputError, is_number, quote
 from recsys_ndcg.evaluation import pair_tables, read_lists
 from recsys_ndcg.lists import Facts, GroupedLists
@@ -56,7 +56,7 @@ def reconcile(  # noqa: PLR0913 - the parameters of evaluate
     list_separator: str | None = None,
     k: Cutoffs = "default",
     threshold: float | None = None,
-    convention: Convention | str | None = None,
+    convention: ConventionLike = None,
     columns: Mapping[str, str] | None = None,
     reported: float | None = None,
     train: Any = None,

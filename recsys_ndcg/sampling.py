@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import Flags, compute_offsets
-from recsys_ndcg.convention import Convention, compute_relevance
+from recsys_ndcg.convention import ConventionLike, compute_relevance
 from recsys_ndcg.errors import InvalidInputError, check_integer, quote
 from recsys_ndcg.evaluation import read_lists
 from recsys_ndcg.input import encode_ids, to_column, to_floats
@@ -36,7 +36,7 @@ def what_sampling_would_say(  # noqa: PLR0913 - with the parameters of evaluate
     metrics: Metrics = None,
     k: Cutoffs = "default",
     threshold: float | None = None,
-    convention: Convention | str | None = None,
+    convention: ConventionLike = None,
     columns: Mapping[str, str] | None = None,
     replacement: bool = False,
 ) -> pd.DataFrame:

@@ -17,7 +17,7 @@ from recsys_ndcg.significance import CORRECTIONS, FAMILIES, TESTS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from recsys_ndcg.convention import Convention
+    from recsys_ndcg.convention import ConventionLike
     from recsys_ndcg.metrics import Metric
     from recsys_ndcg.scoring import Cutoffs, Plan
 
@@ -127,7 +127,7 @@ class ConventionOptions:
         given = parse_pairs(chosen, "--convention") or {}
         if ":" in given.get("gain", ""):
             given["gain"] = f"map({given['gain'].replace(':', '=').replace('/', ',')})"
-        convention: Convention | str | None = self.preset
+        convention: ConventionLike = self.preset
         threshold = self.threshold
         for text in signatures:
             convention = Convention.from_signature(text)

@@ -18,7 +18,7 @@ from recsys_ndcg.comparison.model_scores import (
     add_chance,
     align_models,
 )
-from recsys_ndcg.convention import Convention
+from recsys_ndcg.convention import ConventionLike
 from recsys_ndcg.errors import (
     InvalidInputError,
     check_choice,
@@ -53,7 +53,7 @@ def compare(  # noqa: PLR0913 - the contract
     metrics: Metrics = None,
     k: Cutoffs = "default",
     threshold: float | None = None,
-    convention: Convention | str | None = None,
+    convention: ConventionLike = None,
     baseline: str | None = None,
     by: Any = None,
     margin: float | None = None,
@@ -258,7 +258,7 @@ class EvaluationOptions:
     metrics: Metrics
     k: Cutoffs
     threshold: float | None
-    convention: Convention | str | None
+    convention: ConventionLike
     columns: Mapping[str, Any] | None
     known: Mapping[str, Any]
     labels: Any = None

@@ -1,5 +1,6 @@
 from recsys_ndcg.convention.convention import REPORT_FIELDS as REPORT_FIELDS
 from recsys_ndcg.convention.convention import Convention as Convention
+from recsys_ndcg.convention.convention import ConventionLike as ConventionLike
 from recsys_ndcg.convention.gains import THRESHOLD_GAINS as THRESHOLD_GAINS
 from recsys_ndcg.convention.gains import compute_relevance as compute_relevance
 from recsys_ndcg.convention.gains import compute_weights as compute_weights

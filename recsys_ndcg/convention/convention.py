@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import InitVar, dataclass, field, fields
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -448,7 +448,7 @@ class Convention:
         return self.ties in ("expected", "best", "worst")
 
     @classmethod
-    def validate(cls, convention: Convention | Mapping[str, Any] | str | None) -> Convention:
+    def validate(cls, convention: ConventionLike) -> Convention:
         """Return a convention for one, a mapping of choices, the name of a library, or None.
 
         Raises
@@ -613,6 +613,8 @@ class Convention:
         return Document(facts, [Section("choices", "Choices", "", [table, others])]).render("html")
 
 
+#: What is understood as a convention: see `Convention.validate`.
+ConventionLike: TypeAlias = Convention | Mapping[str, Any] | str | None
 _MAX_RANKS = 10_000_000  # whose weights take 80 MB
 _NAMES = tuple(field.name for field in fields(Convention))
 

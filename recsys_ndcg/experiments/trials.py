@@ -15,7 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.convention import Convention
+from recsys_ndcg.convention import Convention, ConventionLike
 from recsys_ndcg.errors import (
     InvalidInputError,
     escape_invisible,
@@ -42,7 +42,7 @@ def experiment(  # noqa: PLR0913 - the contract
     metrics: Any = None,
     k: Cutoffs = "default",
     threshold: float | None = None,
-    convention: Convention | str | None = None,
+    convention: ConventionLike = None,
     protocol: str | Iterable[str] = "rated",
     splits: Any = 5,
     seeds: int | Iterable[int] = 1,

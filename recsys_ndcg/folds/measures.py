@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from recsys_ndcg.catalogue import choose_convention
-from recsys_ndcg.convention import Convention, split_names
+from recsys_ndcg.convention import Convention, ConventionLike, split_names
 from recsys_ndcg.errors import InvalidInputError, UnknownMetricError, check_choice, quote, suggest
 from recsys_ndcg.folds.fitting import Measure, fcp, mae, mse, rmse
 from recsys_ndcg.metrics import METRICS, Metric, parse_metrics
@@ -195,7 +195,7 @@ class FoldPlan:
         cls,
         measures: Any,
         threshold: float | None,
-        convention: Convention | str | None,
+        convention: ConventionLike,
         *,
         return_train_measures: bool = False,
         features: Any = None,
@@ -247,7 +247,7 @@ class FoldPlan:
         metrics: Any,
         k: Cutoffs,
         threshold: float | None,
-        convention: Convention | str | None,
+        convention: ConventionLike,
         *,
         features: Any = None,
     ) -> FoldPlan:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from recsys_ndcg.convention import Convention
+from recsys_ndcg.convention import ConventionLike
 from recsys_ndcg.errors import InvalidInputError, check_integer
 from recsys_ndcg.integrations.group_scorer import GroupScorer
 from recsys_ndcg.scoring import Cutoffs, Metrics, Totals
@@ -22,7 +22,7 @@ def catboost_curve(  # noqa: PLR0913 - as evaluate
     every: int = 1,
     k: Cutoffs = "default",
     threshold: float | None = None,
-    convention: Convention | str | None = None,
+    convention: ConventionLike = None,
 ) -> pd.DataFrame:
     """Return the mean of metrics over groups after each tree of a CatBoost model.
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from recsys_ndcg.convention import Convention
+from recsys_ndcg.convention import ConventionLike
 from recsys_ndcg.errors import InvalidInputError, warn
 from recsys_ndcg.input import to_column
 from recsys_ndcg.metrics import Metric
@@ -42,7 +42,7 @@ class GroupScorer:
         *,
         k: Cutoffs = "default",
         threshold: float | None = None,
-        convention: Convention | str | None = None,
+        convention: ConventionLike = None,
     ) -> None:
         self.plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention)
         self._kept: deque[tuple[Any, Any, LabelledGroups]] = deque(maxlen=_MAX_KEPT)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from recsys_ndcg.convention import Convention
+from recsys_ndcg.convention import ConventionLike
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.integrations.group_scorer import GroupScorer
 from recsys_ndcg.scoring import Cutoffs, Metrics
@@ -53,7 +53,7 @@ def lightgbm_metric(
     *,
     k: Cutoffs = "default",
     threshold: float | None = None,
-    convention: Convention | str | None = None,
+    convention: ConventionLike = None,
 ) -> LightGBMMetric:
     """Make a metric for LightGBM, to watch and to stop by.
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from recsys_ndcg.convention import Convention
+from recsys_ndcg.convention import ConventionLike
 from recsys_ndcg.errors import InvalidInputError, quote, require_libraries
 from recsys_ndcg.lists import RankedLists
 from recsys_ndcg.metrics import Metric
@@ -20,7 +20,7 @@ def mlflow_metric(
     *,
     k: int | Literal["default"] | None = "default",
     threshold: float | None = None,
-    convention: Convention | str | None = None,
+    convention: ConventionLike = None,
 ) -> Any:
     """Make a metric for MLflow from one of ours; each row of its data is a list.
 

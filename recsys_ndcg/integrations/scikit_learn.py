@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from recsys_ndcg.convention import Convention
+from recsys_ndcg.convention import ConventionLike
 from recsys_ndcg.errors import InvalidInputError, quote, require_libraries
 from recsys_ndcg.integrations.group_scorer import GroupScorer
 from recsys_ndcg.metrics import Metric
@@ -159,7 +159,7 @@ def scorer(
     groups: Any = "user",
     k: Cutoffs = "default",
     threshold: float | None = None,
-    convention: Convention | str | None = None,
+    convention: ConventionLike = None,
 ) -> RankingScorer:
     """Make a scorer for scikit-learn that ranks each user's test rows.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.convention import Convention
+from recsys_ndcg.convention import ConventionLike
 from recsys_ndcg.errors import require_libraries
 from recsys_ndcg.scoring import Cutoffs, Metrics
 
@@ -18,7 +18,7 @@ def torchmetric(
     *,
     k: Cutoffs = "default",
     threshold: float | None = None,
-    convention: Convention | str | None = None,
+    convention: ConventionLike = None,
     repeated: str = "raise",
 ) -> RankingMetric:
     """Make a metric for torchmetrics and Lightning, which keeps sums instead of all rows.
@@ -77,7 +77,7 @@ def keras_callback(  # noqa: PLR0913 - the data and the options of evaluate
     *,
     k: Cutoffs = "default",
     threshold: float | None = None,
-    convention: Convention | str | None = None,
+    convention: ConventionLike = None,
 ) -> RankingCallback:
     """Make a callback for Keras that adds ranking metrics of a validation set to every epoch.
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from recsys_ndcg.convention import Convention
+from recsys_ndcg.convention import ConventionLike
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.integrations.group_scorer import GroupScorer
 from recsys_ndcg.metrics import Metric
@@ -82,7 +82,7 @@ def xgboost_metric(
     *,
     k: Cutoffs = "default",
     threshold: float | None = None,
-    convention: Convention | str | None = None,
+    convention: ConventionLike = None,
 ) -> XGBoostMetric:
     """Make a metric for XGBoost, to watch and to stop by.
 

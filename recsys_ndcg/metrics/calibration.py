@@ -88,6 +88,8 @@ class Calibration(OfColumn, Divergence):
         The cutoff.
     column : str
         The column of the features with the topics: sets or categories.
+    divergence : {'kl', 'js'}
+        Kullback and Leibler's, or Jensen and Shannon's.
 
     Notes
     -----
@@ -117,10 +119,7 @@ class Calibration(OfColumn, Divergence):
     needs = frozenset({"items", "train", "features"})
     reads = ORDER | {"missing_feature", "patience", "popularity_of"}
 
-    divergence: str | None = choice({  # type: ignore[misc] # a field here, a class attribute there
-        "kl": "Calibration: the Kullback-Leibler divergence of the list from the history.",
-        "js": "Calibration: the Jensen-Shannon divergence of list and history.",
-    })  # fmt: skip
+    divergence: str | None = choice("kl", "js")  # type: ignore[misc] # a class attribute there
 
     def topics(self, known: Background, convention: Convention) -> Floats:
         """Return the share of each topic in every item."""

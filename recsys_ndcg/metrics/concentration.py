@@ -35,6 +35,15 @@ class Gini(OverLists):
     with x the number of lists that hold each of the n items of the catalogue, in ascending order;
     items that nobody was shown count as 0.
 
+    Parameters
+    ----------
+    k : int, optional
+        The cutoff.
+    over : {'n', 'n-1'}
+        Whether it is over the number of items, or that minus 1, so that it can reach 1.
+    as_ : {'inequality', 'equality'}
+        Whether it is 0 if all items are recommended equally often, or 1: 1 - G.
+
     Notes
     -----
     In [0, 1), no unit; lower is more even, which counts as better. With few slots even the most
@@ -67,18 +76,8 @@ class Gini(OverLists):
     reads = ALL_LISTS | {"patience"}
     greater_is_better = False
 
-    over: str | float | None = choice(
-        {
-            "n": "Gini is divided by the number of items.",
-            "n-1": "Gini is divided by the number of items minus 1.",
-        }
-    )
-    as_: str | float | None = choice(
-        {
-            "inequality": "Gini is 0 if all items are recommended equally often.",
-            "equality": "Gini is subtracted from 1: 1 if all items are recommended equally often.",
-        }
-    )
+    over: str | None = choice("n", "n-1")
+    as_: str | None = choice("inequality", "equality")
 
     def exposure_key(self, convention: Convention) -> Hashable:
         """Return a key of its own if exposures are weighted by rank."""
@@ -166,6 +165,16 @@ class Entropy(OverLists):
 
     with x the number of lists that hold item i and X their sum.
 
+    Parameters
+    ----------
+    k : int, optional
+        The cutoff.
+    base : {2.0, 'e'}
+        The base of the logarithm: bits or nats.
+    over : {'recommendations', 'items', 'lists'}
+        Each recommendation counts the same; the entropy is divided by the number of recommended
+        items; or each list counts the same, however short it is.
+
     Notes
     -----
     At least 0, in bits; higher is more even, which counts as better. 2^entropy is the number of
@@ -193,19 +202,8 @@ class Entropy(OverLists):
     bounded = False
     nonnegative = True
 
-    base: str | float | None = choice(
-        {
-            2.0: "Entropy is in bits.",
-            "e": "Entropy is in nats.",
-        }
-    )
-    over: str | float | None = choice(
-        {
-            "recommendations": "Each recommendation counts the same in entropy.",
-            "items": "Entropy is divided by the number of recommended items.",
-            "lists": "Each list counts the same in entropy, however short it is.",
-        }
-    )
+    base: str | float | None = choice(2.0, "e")
+    over: str | None = choice("recommendations", "items", "lists")
 
     def value(self, totals: ItemTotals, convention: Convention) -> float:
         """Return the entropy of the exposures."""

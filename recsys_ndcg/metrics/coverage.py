@@ -23,6 +23,13 @@ class Coverage(OverLists):
 
     with p the probability that item i is among the first k of user u's list: 0 or 1 without ties.
 
+    Parameters
+    ----------
+    k : int, optional
+        The cutoff.
+    as_ : {'share', 'count', 'percent'}
+        A share of all items, a number of items, or a percentage with two decimals.
+
     Notes
     -----
     In [0, 1], no unit; higher is better. It grows with the number of users, so compare
@@ -48,13 +55,7 @@ class Coverage(OverLists):
     also_called = ("catalogcoverage", "cataloguecoverage", "itemcoverage")
     reads = ALL_LISTS
 
-    as_: str | float | None = choice(
-        {
-            "share": "Coverage is a share of all items.",
-            "count": "Coverage is a number of items.",
-            "percent": "Coverage is a percentage of all items, rounded to two decimals.",
-        }
-    )
+    as_: str | None = choice("share", "count", "percent")
 
     @property
     def bounded(self) -> bool:  # type: ignore[override] # a class attribute in Metric

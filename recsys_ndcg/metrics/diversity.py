@@ -41,6 +41,13 @@ class Diversity(OfColumn):
         The cutoff.
     column : str, optional
         The name of a column of the features; by default all columns together.
+    over : {'pairs', 'k', 'n'}
+        The sum of the distances is over the pairs, over k(k-1)/2 also if the list is shorter, or
+        over the items.
+    as_ : {'distance', 'similarity'}
+        Whether pairs are compared by distance, or by 1 - distance.
+    single : {'undefined', 0.0, 1.0}
+        The score of a list of one item, which has no pairs.
 
     Notes
     -----
@@ -84,26 +91,9 @@ class Diversity(OfColumn):
     nonnegative = True
     best_first = False
 
-    over: str | float | None = choice(
-        {
-            "pairs": "Distances are averaged over the pairs of a list.",
-            "k": "The sum of the distances is divided by k(k-1)/2, also if the list is shorter.",
-            "n": "The sum of the distances is divided by the number of items, not of pairs.",
-        }
-    )
-    as_: str | float | None = choice(
-        {
-            "distance": "Pairs are compared by distance.",
-            "similarity": "Pairs are compared by similarity, 1 - distance.",
-        }
-    )
-    single: str | float | None = choice(
-        {
-            "undefined": "A list of one item has no pairs, and no score.",
-            0.0: "A list of one item has no pairs, and scores 0.",
-            1.0: "A list of one item has no pairs, and scores 1.",
-        }
-    )
+    over: str | None = choice("pairs", "k", "n")
+    as_: str | None = choice("distance", "similarity")
+    single: str | float | None = choice("undefined", 0.0, 1.0)
 
     def find_needs(self, convention: Convention) -> frozenset[str]:
         """Return what it needs to know: features, or training rows."""

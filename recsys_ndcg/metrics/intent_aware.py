@@ -148,6 +148,8 @@ class SubtopicRecall(OfTopics):
         The cutoff.
     column : str
         The column of the features that has the topics: categories or sets.
+    over : {'all', 'relevant', 'train'}
+        All topics of the column, those of the user's relevant items, or of the training items.
 
     Notes
     -----
@@ -175,13 +177,7 @@ class SubtopicRecall(OfTopics):
     also_called = ("subtopicrecall", "srecall", "strec")
     needs_threshold = True
 
-    over: str | float | None = choice(
-        {
-            "all": "Distinct topics are over all topics.",
-            "relevant": "Distinct topics are over the topics of the user's relevant items.",
-            "train": "Distinct topics are over the topics of the training items.",
-        }
-    )
+    over: str | None = choice("all", "relevant", "train")
 
     def find_needs(self, convention: Convention) -> frozenset[str]:
         """Return what it needs to know: also the training items, if topics are over theirs."""

@@ -31,8 +31,8 @@ GAINS = ORDER | {"gain"}
 PLAIN = re.compile(r"[\w.+-]*")  # text that a name can contain and `parse_metrics` can read
 
 
-def choice(values: Mapping[str | float, str]) -> Any:
-    """Declare a choice of a metric: a sentence about each of its values, the default first.
+def choice(*values: str | float) -> Any:
+    """Declare a choice of a metric by its values, the default first.
 
     The field is None where nothing is chosen. A name that Python keeps for itself has a final
     underscore, ``as_``, which is not written: ``gini(as=equality)@10``.
@@ -164,8 +164,8 @@ class Metric:
         return self.name + (f"({options})" if options else "") + (f"@{self.k}" if self.k else "")
 
     @classmethod
-    def find_choices(cls) -> dict[str, Mapping[str | float, str]]:
-        """Return the choices that it declares: a sentence about each value, the default first."""
+    def find_choices(cls) -> dict[str, tuple[str | float, ...]]:
+        """Return the values of each choice that it declares, the default first."""
         return {name: _get_values(one) for name, one in cls._find_fields().items()}
 
     @classmethod
@@ -176,14 +176,14 @@ class Metric:
     def choices(self) -> dict[str, str | float]:
         """The choices that it declares, and their values."""
         chosen = {name: getattr(self, one.name) for name, one in self._find_fields().items()}
-        defaults = {name: next(iter(values)) for name, values in self.find_choices().items()}
+        defaults = {name: values[0] for name, values in self.find_choices().items()}
         return defaults | {name: value for name, value in chosen.items() if value is not None}
 
     def with_choices(self, choices: Mapping[str, Any]) -> Self:
         """Return the metric with some of its choices replaced."""
         changes, declared = {}, self._find_fields()
         for name, value in choices.items():
-            is_default = value == next(iter(_get_values(declared[name])))
+            is_default = value == _get_values(declared[name])[0]
             changes[declared[name].name] = None if is_default else value
         return replace(self, **changes)
 
@@ -291,9 +291,9 @@ class Metric:
         return ratio
 
 
-def _get_values(one: Field[Any]) -> Mapping[str | float, str]:
-    """Return the values of a choice, with a sentence about each; nothing for other parameters."""
-    values: Mapping[str | float, str] = one.metadata.get("values", {})
+def _get_values(one: Field[Any]) -> tuple[str | float, ...]:
+    """Return the values of a choice; none for other parameters."""
+    values: tuple[str | float, ...] = one.metadata.get("values", ())
     return values
 
 

@@ -32,6 +32,15 @@ class Novelty(OfItems):
     with p(i) the share of the training users who had item i (``model``); an item
     that nobody had counts like one of a single user.
 
+    Parameters
+    ----------
+    k : int, optional
+        The cutoff.
+    model : {'discovery', 'choice'}
+        The probability of an item: its share of the training users, or of training interactions.
+    as_ : {'bits', 'share'}
+        In bits, or over the novelty of an item of one user.
+
     Notes
     -----
     At least 0, in bits; higher means less known, not better: random lists are the most novel, so
@@ -58,18 +67,8 @@ class Novelty(OfItems):
     reads = POPULARITY
     nonnegative = True
 
-    model: str | float | None = choice(
-        {
-            "discovery": "The probability of an item is its share of the training users.",
-            "choice": "The probability of an item is its share of the training interactions.",
-        }
-    )
-    as_: str | float | None = choice(
-        {
-            "bits": "Novelty is in bits.",
-            "share": "Novelty is divided by the novelty of an item with one user.",
-        }
-    )
+    model: str | None = choice("discovery", "choice")
+    as_: str | None = choice("bits", "share")
 
     def values_by_item(self, known: Background, convention: Convention) -> Floats:
         """Return the self-information of every item, in bits."""
@@ -147,6 +146,14 @@ class EPC(OfRelevantItems):
     with \nu(i) the number of training users of item i, U of all training users
     (``population``), and D(r) the discount, 1/log2(r + 1). A cold item has the value 1.
 
+    Parameters
+    ----------
+    k : int, optional
+        The cutoff.
+    population : {'train', 'known'}
+        Whose share an item's users are: the users of training, or all users in ``train=`` or
+        ``groups=``.
+
     Notes
     -----
     In [0, 1], no unit; higher is better. Undefined for an empty list; a list without a relevant
@@ -172,12 +179,7 @@ class EPC(OfRelevantItems):
     also_called = ("expectedpopularitycomplement",)
     bounded = True
 
-    population: str | float | None = choice(
-        {
-            "train": "The share of the users who had an item is of the users of training.",
-            "known": "The share of the users who had an item is of all users in train= or groups=.",
-        }
-    )
+    population: str | None = choice("train", "known")
 
     @property
     def needs_if_known(self) -> frozenset[str]:  # type: ignore[override] # a class attribute there

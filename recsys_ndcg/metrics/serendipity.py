@@ -44,7 +44,9 @@ class Serendipity(OfColumn, OfItems):
         The cutoff.
     column : str
         The column of the features that distances compare; by default all columns together. It is
-        not read by ``"ranks"`` and ``distance="cooccurrence"``.
+        not read by ranks, nor by ``distance="cooccurrence"``.
+    by : {'ranks', 'history', 'relevant', 'hits'}
+        How unexpected an item is, as above.
 
     Notes
     -----
@@ -79,16 +81,7 @@ class Serendipity(OfColumn, OfItems):
     needs_threshold = True
     kinds = ("set", "category", "number", "vector", "columns")
 
-    by: str | float | None = choice(
-        {
-            "ranks": "Serendipity: how much higher a relevant item stands than by its popularity.",
-            "history": "Serendipity: the mean distance of the list from the user's training items.",
-            "relevant": "Serendipity: the mean distance of the list from the user's training items, 0 "
-            "for items that are not relevant.",
-            "hits": "Serendipity: 1 minus the sum of the similarities of relevant items to the user's "
-            "training items, for users with a relevant recommendation.",
-        }
-    )
+    by: str | None = choice("ranks", "history", "relevant", "hits")
 
     @property
     def nonnegative(self) -> bool:  # type: ignore[override] # a class attribute in Metric

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Flags
 from recsys_ndcg.background import Background
-from recsys_ndcg.convention import Convention, format_choice
+from recsys_ndcg.convention import Convention, ConventionLike, format_choice
 from recsys_ndcg.errors import InvalidInputError, check_choice, check_flag, format_count, quote
 from recsys_ndcg.input import to_array
 from recsys_ndcg.lists import GroupedLists, group_rows, hash_ids
@@ -126,7 +126,7 @@ class Accumulator:
         metrics: Metrics = None,
         k: Cutoffs = "default",
         threshold: float | None = None,
-        convention: Convention | str | None = None,
+        convention: ConventionLike = None,
         *,
         per_user: bool = False,
         repeated: str = "raise",

@@ -46,7 +46,7 @@ from recsys_ndcg.scoring import Audit, Cutoffs, Measurement, Metrics, Plan
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
-    from recsys_ndcg.convention import Convention
+    from recsys_ndcg.convention import ConventionLike
 
 _NUMBERS = re.compile("tinyint|smallint|int|bigint|float|double|boolean|decimal.*|void")
 _TIMES = re.compile("date|timestamp.*|time.*")
@@ -189,7 +189,7 @@ def evaluate(  # noqa: PLR0913 - the contract
     metrics: Metrics = None,
     k: Cutoffs = "default",
     threshold: float | None = None,
-    convention: Convention | str | None = None,
+    convention: ConventionLike = None,
     columns: Mapping[str, str] | None = None,
     train: Any = None,
     catalogue: Any = None,

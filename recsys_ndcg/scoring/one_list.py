@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Never
 
-from recsys_ndcg.convention import Convention
+from recsys_ndcg.convention import ConventionLike
 from recsys_ndcg.errors import InvalidInputError, hide_more
 from recsys_ndcg.input import parse_list
 from recsys_ndcg.lists import RankedLists
@@ -37,7 +37,7 @@ def dcg_at_k(
     k: int | None,
     *more: Never,
     threshold: float | None = None,
-    convention: Convention | str | None = None,
+    convention: ConventionLike = None,
     **choices: Any,
 ) -> float:
     """Return the discounted cumulative gain of one list.
@@ -140,7 +140,7 @@ def _score(
     x: Grades,
     k: Any,
     threshold: float | None = None,
-    convention: Convention | str | None = None,
+    convention: ConventionLike = None,
     **choices: Any,
 ) -> float:
     if hasattr(k, "__len__"):

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from recsys_ndcg.background import Background
-from recsys_ndcg.convention import PRESETS, Convention, split_names
+from recsys_ndcg.convention import PRESETS, Convention, ConventionLike, split_names
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, as_float, is_number, quote
 from recsys_ndcg.lists import Facts, Grades, GroupedLists, Lists, add_background, prepare_lists
 from recsys_ndcg.metrics import Metric, check_name, find_distance_warning, parse_metrics
@@ -67,7 +67,7 @@ class Plan:
         *,
         k: Cutoffs = "default",
         threshold: float | None = None,
-        convention: Convention | str | None = None,
+        convention: ConventionLike = None,
         background: Background | None = None,
     ) -> Plan:
         """Read the options of `recsys_ndcg.evaluate`.
@@ -99,7 +99,7 @@ class Plan:
 
     @staticmethod
     def complete_options(
-        k: Cutoffs, threshold: float | None, convention: Convention | str | None
+        k: Cutoffs, threshold: float | None, convention: ConventionLike
     ) -> tuple[list[int | None], float | None]:
         """Return the cutoffs and the threshold; a preset has its own for those that are not given.
 

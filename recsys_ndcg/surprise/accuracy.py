@@ -12,7 +12,7 @@ from typing import Any, Literal, ParamSpec
 
 from surprise.accuracy import fcp, mae, mse, rmse
 
-from recsys_ndcg.convention import Convention
+from recsys_ndcg.convention import ConventionLike
 from recsys_ndcg.evaluation import evaluate_in_memory
 from recsys_ndcg.folds import build_rated_lists
 from recsys_ndcg.metrics import METRICS
@@ -30,7 +30,7 @@ def ndcg(
     verbose: bool = True,  # noqa: FBT001, FBT002 - as in Surprise
     *,
     threshold: float | None = None,
-    convention: Convention | str | None = None,
+    convention: ConventionLike = None,
 ) -> float:
     """Compute NDCG@k of the users' test ratings, averaged over users.
 

@@ -23,7 +23,7 @@ from recsys_ndcg.catalogue import (
     select_top,
     warn_outside_scale,
 )
-from recsys_ndcg.convention import Convention
+from recsys_ndcg.convention import Convention, ConventionLike
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.evaluation import evaluate_in_memory
 from recsys_ndcg.input import Rows, check_id_types, encode_ids, make_index, to_column
@@ -138,7 +138,7 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
     metrics: Metrics = None,
     k: Cutoffs = "default",
     threshold: float | None = None,
-    convention: Convention | str | None = None,
+    convention: ConventionLike = None,
     features: Any = None,
     base: Any = None,
     groups: Any = None,

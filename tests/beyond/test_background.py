@@ -264,11 +264,11 @@ def test_equal_data_have_equal_digests() -> None:
 def test_sources_that_a_choice_reads_are_signed() -> None:
     """Also if the metric alone does not need them."""
     data = {"labels": {"u": {"a"}, "v": {"b"}}, "results": {"u": ["a", "b"], "v": ["a", "c"]}}
-    convention = rn.Convention(mean_over="train", population="known")
-    how: dict[str, Any] = {"metrics": ["ndcg@1", "epc@1"], "threshold": 1}
+    convention = rn.Convention(mean_over="train")
+    how: dict[str, Any] = {"metrics": ["ndcg@1", "epc(population=known)@1"], "threshold": 1}
     report = rn.evaluate(data, train=[("u", "a")], groups={"u": "g"}, convention=convention, **how)
     assert "train" in report.signature("ndcg@1").fields
-    assert {"train", "groups"} <= report.signature("epc@1").fields.keys()
+    assert {"train", "groups"} <= report.signature("epc(population=known)@1").fields.keys()
 
 
 def test_all_runs_of_a_model_count_in_its_signature() -> None:

@@ -26,7 +26,7 @@ def test_entropy_over_lists_is_a_cross_entropy() -> None:
     long = [f"y{place}" for place in range(10)]
     lists = {1: ["x"], 2: long, 3: long}
     expected = 1 / 3 * math.log2(21) + 2 / 3 * math.log2(21 / 2)
-    assert measure(lists, "entropy@10", entropy_over="lists") == pytest.approx(expected)
+    assert measure(lists, "entropy(over=lists)@10") == pytest.approx(expected)
     assert expected > math.log2(11) > measure(lists, "entropy@10")
 
 

@@ -122,13 +122,16 @@ CHOICES: dict[str, dict[str, Any]] = {
     },
     "other users": {"convention": rn.Convention(mean_over="labelled", short_list="drop")},
     "history": {
-        "convention": rn.Convention(serendipity_by="history", distance="cosine"),
-        "metrics": ["serendipity(genres)@3", "serendipity(vector)@3", "diversity(vector)@3"],
+        "convention": rn.Convention(distance="cosine"),
+        "metrics": [
+            *("serendipity(genres,by=history)@3", "serendipity(vector,by=history)@3"),
+            "diversity(vector)@3",
+        ],
     },
     "all lists": {"metrics": ["coverage@3", "gini@3"]},
     "co-occurrence": {
-        "convention": rn.Convention(distance="cooccurrence", population="known"),
-        "metrics": ["diversity@3", "serendipity@3", "upd@3"],
+        "convention": rn.Convention(distance="cooccurrence"),
+        "metrics": ["diversity@3", "serendipity@3", "upd@3", "epc(population=known)@3"],
     },
 }
 

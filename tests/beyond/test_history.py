@@ -111,8 +111,8 @@ SCORES: dict[str, tuple[str, dict[str, Any], Score]] = {
     "ranks": ("serendipity", {}, by_ranks),
     **{
         f"{rule} {distance}": (
-            "serendipity(genres)",
-            {"serendipity_by": rule, "distance": distance},
+            f"serendipity(genres,by={rule})",
+            {"distance": distance},
             from_history(distance, rule),
         )
         for rule in ("history", "relevant")
@@ -178,8 +178,8 @@ def test_serendipity_of_hits_is_undefined_without_a_hit_and_under_ties(
         for user, one in world.lists.items()
     }
     world = World(**{**vars(world), "lists": lists})
-    convention = rn.Convention(serendipity_by="hits", distance=distance)
-    report = evaluate(world, f"serendipity(genres)@{k}", convention=convention, threshold=1)
+    convention, metric = rn.Convention(distance=distance), f"serendipity(genres,by=hits)@{k}"
+    report = evaluate(world, metric, convention=convention, threshold=1)
     for user, one in lists.items():
         wanted = from_history(distance, "hits")(world, user, [*one], k)
         found = report.per_user.iloc[:, -1][user]
@@ -188,7 +188,7 @@ def test_serendipity_of_hits_is_undefined_without_a_hit_and_under_ties(
     assert report.audit["chance"].isna().all()
     tied = World(**{**vars(world), "lists": {"ann": {1: 1.0, 2: 1.0}}})
     with pytest.raises(rn.InvalidInputError, match="order of tied items"):
-        evaluate(tied, "serendipity(genres)@2", convention=convention, threshold=1)
+        evaluate(tied, "serendipity(genres,by=hits)@2", convention=convention, threshold=1)
 
 
 def kl(p: dict[Any, float], q: dict[Any, float]) -> float:
@@ -226,10 +226,8 @@ def test_a_divergence_is_that_of_the_expected_shares(
     name: str, patience: float | None, world: World, k: int
 ) -> None:
     """At most the mean over all orders of ties."""
-    metric = "upd" if name == "upd" else "calibration(genres)"
-    choices: dict[str, Any] = {} if name == "upd" else {"divergence": name}
-    convention = rn.Convention(patience=patience, **choices)
-    report = evaluate(world, f"{metric}@{k}", convention=convention)
+    metric = "upd" if name == "upd" else f"calibration(genres,divergence={name})"
+    report = evaluate(world, f"{metric}@{k}", convention=rn.Convention(patience=patience))
 
     def divide(items: Sequence[Any], weights: Sequence[float]) -> dict[Any, float] | None:
         groups = [
@@ -268,9 +266,9 @@ def test_a_divergence_is_that_of_the_expected_shares(
         ("upd@2", {}),
         ("popularity_lift@2", {}),
         ("serendipity@2", {}),
-        ("serendipity(genres)@2", {"serendipity_by": "history"}),
-        ("serendipity(genres)@2", {"serendipity_by": "history", "distance": "cosine"}),
-        ("serendipity(genres)@2", {"serendipity_by": "relevant", "distance": "cooccurrence"}),
+        ("serendipity(genres,by=history)@2", {}),
+        ("serendipity(genres,by=history)@2", {"distance": "cosine"}),
+        ("serendipity(genres,by=relevant)@2", {"distance": "cooccurrence"}),
         ("efd@2", {}),
     ],
 )
@@ -338,13 +336,13 @@ FEATURES = {"item": ["a", "b"], "genre": [{"war"}, {"drama"}], "price": [1.0, 2.
         ("calibration(gender)@2", {"features": FEATURES}, "no column 'gender'"),
         ("calibration(genre)@2", {"features": FEATURES}, "'ann' item 'c'"),
         (
-            "serendipity@2",
-            {"features": FEATURES, "serendipity_by": "history", "distance": "cosine"},
+            "serendipity(by=history)@2",
+            {"features": FEATURES, "distance": "cosine"},
             "name another column",
         ),
         (
-            "serendipity(genre)@2",
-            {"features": FEATURES, "serendipity_by": "history"},
+            "serendipity(genre,by=history)@2",
+            {"features": FEATURES},
             "1 training rows have items without an entry",
         ),
         ("calibration(genre)@2", {"features": FEATURES, "ties": "best", "tie": True}, "best order"),
@@ -374,9 +372,9 @@ def test_what_is_missing_is_named(metric: str, options: dict[str, Any], message:
     ("metric", "choices"),
     [
         ("calibration(topics)@7", {"patience": 0.7}),
-        ("serendipity(topics)@7", {"serendipity_by": "history", "distance": "cosine"}),
-        ("serendipity(topics)@7", {"serendipity_by": "history"}),
-        ("serendipity@7", {"serendipity_by": "history", "distance": "cooccurrence"}),
+        ("serendipity(topics,by=history)@7", {"distance": "cosine"}),
+        ("serendipity(topics,by=history)@7", {}),
+        ("serendipity(by=history)@7", {"distance": "cooccurrence"}),
         ("efd@7", {}),
         ("popularity_lift@7", {}),
     ],
@@ -419,9 +417,9 @@ def test_items_without_features_are_left_out_or_empty(distance: Any, rule: Any) 
     """Also training items; two of them are alike, except by cosine."""
     lists = rn.RankedLists.from_labels({"ann": {"a"}}, {"ann": ["a", "x", "b"]})
     features = {"item": ["a", "b", "c"], "genre": ["war", "drama", "war"]}
-    convention = rn.Convention(serendipity_by="history", distance=distance, missing_feature=rule)
+    convention = rn.Convention(distance=distance, missing_feature=rule)
     found = rn.evaluate(
-        lists, metrics="serendipity(genre)@3", threshold=1, features=features,
+        lists, metrics="serendipity(genre,by=history)@3", threshold=1, features=features,
         train=[("ann", "c"), ("ann", "y")], convention=convention,
     ).mean.iloc[0]  # fmt: skip
     # a is like c, b is not; x and y have no genre
@@ -442,9 +440,9 @@ def test_a_distance_can_be_of_all_columns_or_a_function(kind: str) -> None:
         "columns": "by_column",
         "vector": lambda first, second: np.sqrt(((first - second) ** 2).sum(axis=1)),
     }[kind]
-    convention = rn.Convention(serendipity_by="history", distance=distance)
+    convention = rn.Convention(distance=distance)
     found = rn.evaluate(
-        lists, metrics="serendipity@1", threshold=1, features=tables[kind],
+        lists, metrics="serendipity(by=history)@1", threshold=1, features=tables[kind],
         train=[("ann", "b")], convention=convention,
     ).mean.iloc[0]  # fmt: skip
     assert found == {"columns": 1.0, "vector": 5.0}[kind]

@@ -159,10 +159,9 @@ def test_more_topics_than_in_training_count_in_elliot() -> None:
     lists = pd.DataFrame({"user": "u", "item": [*"db"], "estimated": 1.0})
     report = rn.evaluate(
         {"labels": {"u": {"d"}}, "results": lists},
-        metrics="subtopic_recall(topics)@1",
+        metrics="subtopic_recall(topics,over=train)@1",
         features=features,
         train=[("u", "a")],
         threshold=1,
-        convention=rn.Convention(topics_over="train"),
     )
     assert report.mean.iloc[0] == pytest.approx((2 + 0) / 2)

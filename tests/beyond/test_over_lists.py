@@ -131,8 +131,8 @@ def test_one_of_many_users_covers_an_item() -> None:
     """Exactly, though the numbers of choices have thousands of digits."""
     ids = np.arange(100_000)
     lists = pd.DataFrame({"user": ids, "item": ids, "estimated": 1.0})
-    how: dict[str, Any] = {"catalogue": ids, "convention": rn.Convention(coverage_as="count")}
-    report = rn.evaluate({"labels": None, "results": lists}, metrics="coverage@1", **how)
+    data = {"labels": None, "results": lists}
+    report = rn.evaluate(data, metrics="coverage(as=count)@1", catalogue=ids)
     assert report.rarefaction(users=[1, 2, 10]).tolist() == pytest.approx([1, 2, 10], rel=1e-8)
 
 
@@ -210,9 +210,9 @@ def test_worst_and_best_are_the_ends_of_all_lists(
     assert (row["worst"], row["best"]) == pytest.approx(ends, abs=1e-12)
 
 
-@pytest.mark.parametrize(("coverage_as", "most"), [("share", 1.0), ("percent", math.inf)])
+@pytest.mark.parametrize(("unit", "most"), [("share", 1.0), ("percent", math.inf)])
 def test_intervals_of_coverage_end_where_coverage_does(
-    coverage_as: Any, most: float, tmp_path: Any
+    unit: str, most: float, tmp_path: Any
 ) -> None:
     """At 1, if it is a share; a saved report knows."""
     stream = np.random.default_rng(0)
@@ -221,9 +221,8 @@ def test_intervals_of_coverage_end_where_coverage_does(
         for user in range(20)
         for place, item in enumerate(stream.choice(60, 10, replace=False))
     ]
-    convention = rn.Convention(coverage_as=coverage_as)
-    how: dict[str, Any] = {"metrics": "coverage@10", "catalogue": list(range(60))}
-    report = rn.evaluate({"labels": None, "results": rows}, convention=convention, **how)
+    how: dict[str, Any] = {"metrics": f"coverage(as={unit})@10", "catalogue": list(range(60))}
+    report = rn.evaluate({"labels": None, "results": rows}, **how)
     report.save(tmp_path / "report.json")
     loaded = rn.Report.load(tmp_path / "report.json")
     (mean, low, high), again = (
@@ -232,5 +231,5 @@ def test_intervals_of_coverage_end_where_coverage_does(
     )
     assert [mean, low, high] == again
     assert low < mean < high <= most
-    assert (high == most) == (coverage_as == "share")
-    assert (high - mean == pytest.approx(mean - low)) == (coverage_as == "percent")
+    assert (high == most) == (unit == "share")
+    assert (high - mean == pytest.approx(mean - low)) == (unit == "percent")

@@ -91,8 +91,9 @@ def test_serendipity_has_the_same_distances(case: str, world: World) -> None:
     train = [(user, b) for user, (_, b) in pairs.items()]
     relevant = {user: {a} for user, (a, _) in pairs.items()}
     world = World(lists, relevant, train, [*world.features], {}, world.features, world.price)
-    convention = rn.Convention(serendipity_by="history", **choices)
-    metric = f"{name.replace('diversity', 'serendipity')}@1"
+    convention = rn.Convention(**choices)
+    column = name.removeprefix("diversity").strip("()")
+    metric = f"serendipity({column}{',' if column else ''}by=history)@1"
     found = evaluate(world, metric, threshold=1, convention=convention).per_user[metric]
     wanted = {user: distance(world, a, b) for user, (a, b) in pairs.items()}
     assert found.to_dict() == pytest.approx(wanted, rel=1e-9, abs=1e-12)
@@ -164,9 +165,8 @@ def test_other_denominators_similarity_and_lists_of_one(
     kind: Any, over: Any, single: Any, world: World, k: int
 ) -> None:
     """As other libraries have them."""
-    convention = rn.Convention(pairs_as=kind, pairs_over=over, single_item=single)
-    name = f"diversity(genres)@{k}"
-    table = evaluate(world, name, convention=convention).per_user[name]
+    name = f"diversity(genres,over={over},as={kind},single={single})@{k}"
+    table = evaluate(world, name).per_user[name]
     for user, one in world.lists.items():
         shown = min(k, len(one))
         pairs = math.comb(shown, 2)
@@ -393,14 +393,19 @@ def measure_books(metric: str, columns: dict[str, Any], **options: Any) -> tuple
     return float(found.mean.iloc[0]), [str(one.message) for one in caught]
 
 
+def _spell(name: str, column: str = "") -> str:
+    """Return a metric of five items; serendipity is by the history."""
+    options = [column] * bool(column) + ["by=history"] * (name == "serendipity")
+    return f"{name}({','.join(options)})@5" if options else f"{name}@5"
+
+
 @pytest.mark.parametrize("metric", ["diversity", "serendipity"])
 def test_numbers_that_hardly_any_items_share_are_not_taken_for_categories(metric: str) -> None:
     """A warning has the line to write, and after it the column tells items apart."""
-    by: dict[str, Any] = {"serendipity_by": "history"}
     columns = {"genres": HARMLESS["genres"], "price": PRICE}
-    genres, none = measure_books(f"{metric}(genres)@5", columns, **by)
-    both, (warning,) = measure_books(f"{metric}@5", columns, missing_feature="zero", **by)
-    alone, (same,) = measure_books(f"{metric}(price)@5", columns, missing_feature="zero", **by)
+    genres, none = measure_books(_spell(metric, "genres"), columns)
+    both, (warning,) = measure_books(_spell(metric), columns, missing_feature="zero")
+    alone, (same,) = measure_books(_spell(metric, "price"), columns, missing_feature="zero")
     assert not none
     assert alone == 1
     assert both >= 1 > genres
@@ -412,7 +417,7 @@ def test_numbers_that_hardly_any_items_share_are_not_taken_for_categories(metric
     features = pd.DataFrame(columns)
     exec(line, {"features": features, "pd": pd})  # noqa: S102 - a line of ours
     columns["price"] = features["price"].tolist()
-    assert measure_books(f"{metric}@5", columns, missing_feature="zero", **by)[1] == []
+    assert measure_books(_spell(metric), columns, missing_feature="zero")[1] == []
 
 
 @pytest.mark.parametrize(("n_prices", "n_warnings"), [(4, 0), (5, 1)])
@@ -427,21 +432,21 @@ def test_a_few_different_numbers_are_no_sign_of_prices(n_prices: int, n_warnings
 @pytest.mark.parametrize("distance", ["by_column", "category", "jaccard", "cosine"])
 def test_texts_that_hardly_any_items_share_are_left_out(metric: str, distance: str) -> None:
     """Titles make nearly any two items differ, beside genres and alone."""
-    by: dict[str, Any] = {"serendipity_by": "history", "distance": distance}
+    by: dict[str, Any] = {"distance": distance}
     columns = {"genres": HARMLESS["genres"], "title": TITLE}
-    _, (warning,) = measure_books(f"{metric}(title)@5", columns, **by)
+    _, (warning,) = measure_books(_spell(metric, "title"), columns, **by)
     line = "features = features.drop(columns='title')"
     assert warning == (
         f"{metric} takes the values of the column 'title' for categories, but 37 of 40 items have "
         f"different ones, so nearly any two items differ in it. Leave the column out: {line}."
     )
     if distance == "by_column":
-        assert measure_books(f"{metric}@5", columns, **by)[1] == [warning]
+        assert measure_books(_spell(metric), columns, **by)[1] == [warning]
     known: dict[str, Any] = {"features": pd.DataFrame(columns)}
     exec(line, known)  # noqa: S102 - a line of ours
-    assert measure_books(f"{metric}@5", dict(known["features"]), **by)[1] == []
+    assert measure_books(_spell(metric), dict(known["features"]), **by)[1] == []
     few = {"title": ["same"] * 36 + TITLE[-4:]}
-    assert measure_books(f"{metric}@5", few, **by)[1] == []
+    assert measure_books(_spell(metric), few, **by)[1] == []
 
 
 @pytest.mark.parametrize("column", HARMLESS)

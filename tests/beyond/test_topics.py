@@ -161,11 +161,8 @@ ALPHAS = st.sampled_from([0.0, 0.3, 0.5, 1.0])
 
 def ask(name: str, world: World, k: int, alpha: float, **options: Any) -> tuple[rn.Report, str]:
     """Evaluate one of the measures, and return its name, too."""
-    metric = f"{name}(genres)@{k}"
-    if name in WITH_ALPHA:
-        metric = f"{name}(genres,alpha={alpha})@{k}"
-    if name == "strec":
-        options["convention"] = rn.Convention(topics_over="relevant")
+    options_of = {**dict.fromkeys(WITH_ALPHA, f",alpha={alpha}"), "strec": ",over=relevant"}
+    metric = f"{name}(genres{options_of.get(name, '')})@{k}"
     report = evaluate(world, metric, threshold=1, **options)
     return report, report.per_user.columns[-1]
 

@@ -294,7 +294,7 @@ def test_the_signature_of_an_unknown_metric_is_read() -> None:
     own = rn.Signature(usual.text.replace("precision@2", "ours@2|own:a.B#12", 1))
     assert own.metric == "ours@2"
     assert own.differences(usual)["metric"] == ("ours@2", "precision@2")
-    assert "novelty_as" not in own.text
+    assert "popularity_as" not in own.text
 
 
 @pytest.mark.parametrize("protocol", [0, 2, pickle.HIGHEST_PROTOCOL])

@@ -122,7 +122,7 @@ def test_a_choice_that_does_not_exist_raises(options: dict[str, Any], match: str
 
 
 THRESHOLDS: list[Any] = ["4", math.nan, math.inf, True, np.float64("nan"), np.timedelta64(4, "s")]
-CONVENTIONS: list[Any] = [7, {"ties": "input"}, rn.Convention]
+CONVENTIONS: list[Any] = [7, ["ties"], rn.Convention]
 OPTIONS: list[tuple[str, Any, str]] = [
     *(("convention", one, "convention must be a Convention") for one in CONVENTIONS),
     *(("threshold", one, "threshold must be a finite number, not ") for one in THRESHOLDS),

@@ -17,7 +17,7 @@ from surprise.utils import get_rng
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.comparison import ModelScores, flatten_parameters
-from recsys_ndcg.convention import Convention
+from recsys_ndcg.convention import ConventionLike
 from recsys_ndcg.errors import InvalidInputError, check_integer, quote, suggest, warn
 from recsys_ndcg.folds import CheckedSplits, FoldPlan, FoldRuns, Measure, parse_measures, run_folds
 from recsys_ndcg.significance import estimate_optimism
@@ -32,7 +32,7 @@ class MeasuredSearch(BaseSearchCV):  # type: ignore[misc] # surprise has no type
     """The part of both searches that replaces Surprise's `fit`, and their results."""
 
     threshold: float | None
-    convention: Convention | str | None
+    convention: ConventionLike
     keep_per_user: bool | None
     features: Any
     progress: bool
@@ -321,7 +321,7 @@ class GridSearchCV(MeasuredSearch, model_selection.GridSearchCV):  # type: ignor
         joblib_verbose: int = 0,
         *,
         threshold: float | None = None,
-        convention: Convention | str | None = None,
+        convention: ConventionLike = None,
         keep_per_user: bool | None = None,
         features: Any = None,
         progress: bool = True,
@@ -380,7 +380,7 @@ class RandomizedSearchCV(MeasuredSearch, model_selection.RandomizedSearchCV):  #
         joblib_verbose: int = 0,
         *,
         threshold: float | None = None,
-        convention: Convention | str | None = None,
+        convention: ConventionLike = None,
         keep_per_user: bool | None = None,
         features: Any = None,
         progress: bool = True,

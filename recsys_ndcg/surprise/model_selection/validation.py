@@ -12,7 +12,7 @@ import pandas as pd
 from joblib import effective_n_jobs
 from surprise.model_selection import KFold
 
-from recsys_ndcg.convention import Convention
+from recsys_ndcg.convention import ConventionLike
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.folds import CheckedSplits, FoldPlan, FoldRun, FoldRuns, Measure, run_folds
 from recsys_ndcg.split_checks import SplitReport, tabulate_checks
@@ -108,7 +108,7 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - Surprise's signature, and a few 
     verbose: bool = False,  # noqa: FBT001, FBT002
     *,
     threshold: float | None = None,
-    convention: Convention | str | None = None,
+    convention: ConventionLike = None,
     features: Any = None,
     progress: bool = True,
 ) -> CrossValidation:

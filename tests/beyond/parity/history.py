@@ -7,6 +7,6 @@ ASKS = {
     ("recommenders", "serendipity(features)"): Ask("serendipity(topics)"),
     ("recommenders", "serendipity(cooccurrence)"): Ask("serendipity", {"distance": "cooccurrence"}),
     ("recommenders", "serendipity(cooccurrence, relevance)"): Ask(
-        "serendipity", {"distance": "cooccurrence", "serendipity_by": "relevant"}
+        "serendipity(by=relevant)", {"distance": "cooccurrence"}
     ),
 }

@@ -22,7 +22,7 @@ ASKS = {
     ("recommenders", "distributional_coverage"): Ask("entropy"),
     ("recpack", "CoverageK"): Ask("coverage"),
     ("rectools", "CatalogCoverage"): Ask("coverage"),
-    ("rectools", "CatalogCoverage(normalize)"): Ask("coverage", {"coverage_as": "share"}),
+    ("rectools", "CatalogCoverage(normalize)"): Ask("coverage(as=share)"),
     ("replay", "Coverage(pandas)"): Ask("coverage"),
     ("replay", "Coverage(polars)"): Ask("coverage"),
     ("warprec", "Gini"): Ask("gini"),
