@@ -366,7 +366,17 @@ def _format_choices() -> str:
                 text = " ".join(one.desc).replace("|", "\\|")
                 rows.append(f"| `{one.name}` | `{default}` | `{one.type}` | {text} |")
         parts.append("\n".join(rows))
-    return "\n\n".join(parts)
+    rows = [
+        "## Of one metric",
+        "",
+        "| metric | choice | values | what it decides |",
+        "|---|---|---|---|",
+    ]
+    for metric, kind in METRICS.items():
+        for one in NumpyDocString(str(inspect.getdoc(kind)))["Parameters"]:
+            if (name := one.name.rstrip("_")) in kind.find_choices():
+                rows.append(f"| `{metric}` | `{name}` | `{one.type}` | {' '.join(one.desc)} |")
+    return "\n\n".join([*parts, "\n".join(rows)])
 
 
 # gallery

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import InitVar, dataclass, field, fields
@@ -207,7 +208,7 @@ class Convention:
         """Check some choices, and keep those that are not defaults."""
         for name, value in choices.items():
             if name not in _NAMES:
-                msg = f"Convention has no option {name!r}. {suggest(name, _NAMES)}"
+                msg = f"Convention has no option {name!r}. {suggest(str(name), _NAMES)}"
                 raise InvalidInputError(msg)
             self.__dict__.pop(name, None)
             normal = _normalise(name, value)
@@ -459,7 +460,9 @@ class Convention:
         if convention is None or isinstance(convention, str):
             return cls(convention)
         if isinstance(convention, Mapping):
-            return cls(**convention)
+            made = cls()
+            made._set(convention)
+            return made
         if not isinstance(convention, cls):
             msg = (
                 f"convention must be a Convention(...), not {quote(convention)}. "
@@ -615,6 +618,16 @@ class Convention:
 
 #: What is understood as a convention: see `Convention.validate`.
 ConventionLike: TypeAlias = Convention | Mapping[str, Any] | str | None
+if not TYPE_CHECKING:  # what editors and `help` show
+    Convention.__signature__ = inspect.Signature(
+        [
+            inspect.Parameter("library", inspect.Parameter.POSITIONAL_ONLY, default=None),
+            *(
+                inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=one.default)
+                for one in fields(Convention)
+            ),
+        ]
+    )
 _MAX_RANKS = 10_000_000  # whose weights take 80 MB
 _NAMES = tuple(field.name for field in fields(Convention))
 
