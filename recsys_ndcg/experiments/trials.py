@@ -15,7 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.convention import Convention, ConventionLike
+from recsys_ndcg.convention import ConventionLike
 from recsys_ndcg.errors import (
     InvalidInputError,
     escape_invisible,
@@ -294,8 +294,6 @@ def _parse_options(given: dict[str, Any], folder: Path) -> dict[str, Any]:
     objects = {name: _build_object(f"models.{name}", one) for name, one in models.items()}
     if isinstance(given.get("splits"), dict):
         given["splits"] = _build_object("splits", given["splits"])
-    if isinstance(given.get("convention"), dict):
-        given["convention"] = Convention(**given["convention"])
     if isinstance(given.get("folder"), str) and given["folder"]:
         given["folder"] = folder / given["folder"]
     return {**given, "data": folder / ratings, "models": objects}
