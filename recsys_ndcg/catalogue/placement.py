@@ -44,7 +44,7 @@ def choose_convention(plan: Plan) -> Convention:
     InvalidInputError
         Two metrics have different conventions, as in the preset of a library.
     """
-    by_items = [one for one in plan.measurements if not one.convention.ties_ignore_ids_and_rows]
+    by_items = [one for one in plan.measurements if one.convention.tie_rule.gives_each_item_a_place]
     first = (by_items or plan.measurements)[0]
     for one in plan.measurements:
         placed, wanted = (first.convention, first.threshold), (one.convention, one.threshold)
@@ -331,15 +331,15 @@ class Placement:
     @lazy_property
     def _item_order(self) -> Positions | None:
         """The order of equal estimates by inner item, None if ties ignore items."""
-        rule = self._candidates.convention.ties
-        if rule == "input":
+        rule = self._candidates.convention.tie_rule
+        if rule.by == "input":
             return np.arange(self._candidates.n_items)
-        if not rule.startswith(("item", "text")):
+        if not rule.is_by_item:
             return None
         place = self._catalogue  # ascending as the ids
-        if rule.startswith("text"):
+        if rule.by == "text":
             place = EncodedIds(self._items, place.astype(np.int32)).text_ranks
-        return -place if rule.endswith("desc") else place
+        return -place if rule.descending else place
 
 
 def _count_below(ascending: Floats, row: Positions, value: Floats) -> tuple[Positions, Positions]:

@@ -13,3 +13,5 @@ from recsys_ndcg.convention.notation import parse_metric_name as parse_metric_na
 from recsys_ndcg.convention.notation import resolve_alias as resolve_alias
 from recsys_ndcg.convention.notation import split_names as split_names
 from recsys_ndcg.convention.presets import PRESETS as PRESETS
+from recsys_ndcg.convention.tie_rules import TIE_RULES as TIE_RULES
+from recsys_ndcg.convention.tie_rules import TieRule as TieRule

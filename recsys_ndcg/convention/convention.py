@@ -14,6 +14,7 @@ import numpy as np
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.convention import beyond, formulas, gains, notation, presets
 from recsys_ndcg.convention.gains import Discount, Gain
+from recsys_ndcg.convention.tie_rules import TIE_RULES, TieRule, TieRuleName
 from recsys_ndcg.errors import InvalidInputError, as_float, check_choice, is_number, quote, suggest
 from recsys_ndcg.lazy import lazy_property
 
@@ -150,9 +151,7 @@ class Convention:
     discount: Discount = "log2"
     ideal: Literal["global", "local", "max"] = "global"
     unlabelled: Literal["zero", "filter", "raise"] = "zero"
-    ties: Literal[
-        "expected", "input", "best", "worst", "item_asc", "item_desc", "text_asc", "text_desc"
-    ] = "expected"
+    ties: TieRuleName = "expected"
     tie_tolerance: float | Literal["float32"] = 0.0
     short_list: Literal["k", "n", "drop"] = "k"
     recall_over: Literal["relevant", "capped"] = "relevant"
@@ -444,9 +443,9 @@ class Convention:
         return self.gain in gains.THRESHOLD_GAINS
 
     @property
-    def ties_ignore_ids_and_rows(self) -> bool:
-        """Whether the rule for ties does not depend on the ids or the row order of tied items."""
-        return self.ties in ("expected", "best", "worst")
+    def tie_rule(self) -> TieRule:
+        """What orders items with equal estimates."""
+        return TIE_RULES[self.ties]
 
     @classmethod
     def validate(cls, convention: ConventionLike) -> Convention:

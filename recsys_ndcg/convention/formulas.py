@@ -11,8 +11,8 @@ from typing import Any
 
 from recsys_ndcg.convention import beyond
 from recsys_ndcg.convention.notation import format_choice
+from recsys_ndcg.convention.tie_rules import TIE_RULES
 
-_TIED = "Items with equal estimates"
 _BEST_FIRST = r"g(t^*_r)\,D(r), \quad g(t^*_1) \geq g(t^*_2) \geq \dots"
 _PRECISIONS = (
     r"\sum_{r=1}^{\min(k, n)} [t_r \geq \theta]\,\mathrm{P@}r,"
@@ -60,16 +60,7 @@ DESCRIPTIONS: dict[str, dict[str | float, Any]] = {
         "filter": "Items without a grade are removed before ranking.",
         "raise": "An item without a grade is an error.",
     },
-    "ties": {
-        "expected": f"{_TIED}: the exact mean over all their orders.",
-        "input": f"{_TIED} keep the order of the input.",
-        "best": f"{_TIED} are in their best order.",
-        "worst": f"{_TIED} are in their worst order.",
-        "item_asc": f"{_TIED} are in ascending order of item id.",
-        "item_desc": f"{_TIED} are in descending order of item id.",
-        "text_asc": f"{_TIED} are in ascending order of item id as text.",
-        "text_desc": f"{_TIED} are in descending order of item id as text.",
-    },
+    "ties": {name: f"Items with equal estimates: {rule.text}." for name, rule in TIE_RULES.items()},
     "short_list": {
         "k": ("over k, also if the list is shorter", "k"),
         "n": (

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from recsys_ndcg.arrays import Floats, Ids, Positions
-from recsys_ndcg.convention import Convention
+from recsys_ndcg.convention import Convention, TieRule
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 
@@ -80,7 +80,7 @@ class CatalogueLists(GroupedLists):
         """Return the first rank of each user that is part of a tie; inf if there is no tie."""
         return self.ties_from
 
-    def compute_tie_key(self, rule: str) -> Floats:  # noqa: ARG002 - the places depend on it
+    def compute_tie_key(self, rule: TieRule) -> Floats:  # noqa: ARG002 - the places depend on it
         """Return the key that orders tied rows, largest first."""
         return -self.columns["within"].astype(np.float64)
 
@@ -167,7 +167,7 @@ class CatalogueLists(GroupedLists):
         """
         (old, old_threshold), (new, new_threshold) = placed, wanted
         names = ["tie_tolerance", "impossible", "recommend_from"]
-        if not new.ties_ignore_ids_and_rows:
+        if new.tie_rule.gives_each_item_a_place:
             names.append("ties")
         for name in names:
             if getattr(old, name) != getattr(new, name):

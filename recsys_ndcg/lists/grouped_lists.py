@@ -22,7 +22,7 @@ from recsys_ndcg.arrays import (
     make_read_only,
 )
 from recsys_ndcg.background import Background
-from recsys_ndcg.convention import Convention
+from recsys_ndcg.convention import Convention, TieRule
 from recsys_ndcg.errors import format_count
 from recsys_ndcg.input import EncodedIds, encode_ids
 from recsys_ndcg.lazy import lazy_property
@@ -393,13 +393,14 @@ class GroupedLists(ReadOnlyArrays):
         first = np.append(again, len(self.true))[np.searchsorted(again, start)]
         return np.where(first < end, first - start, np.inf)
 
-    def compute_tie_key(self, rule: str) -> Floats:
+    def compute_tie_key(self, rule: TieRule) -> Floats:
         """Return the key that orders tied rows, largest first: input order or item id."""
-        if rule == "input":
-            return -np.arange(len(self.true), dtype=np.float64)
-        places = self.text_places if rule.startswith("text") else self.item_codes
-        key = np.asarray(places, dtype=np.float64)
-        return -key if rule.endswith("asc") else key
+        if rule.by == "input":
+            key = np.arange(len(self.true), dtype=np.float64)
+        else:
+            places = self.text_places if rule.by == "text" else self.item_codes
+            key = np.asarray(places, dtype=np.float64)
+        return key if rule.descending else -key
 
     def find_places_in_ties(self, rows: Positions, place: Positions) -> Positions:  # noqa: ARG002
         """Return the positions of rows among all items of their tie; `place` counts rows only."""

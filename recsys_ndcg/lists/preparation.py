@@ -78,7 +78,7 @@ class Objections:
                 f"{facts.missing} labelled users have no list{self._name_first(_name_missing)}. "
                 "Recommend for them, or choose missing_user='zero' or 'skip'."
             )
-        if not facts.has_items and convention.ties.startswith(("item", "text")):
+        if not facts.has_items and convention.tie_rule.is_by_item:
             return (
                 f"ties={convention.ties!r} orders by item, but the data has no item ids. "
                 "Give them, or choose another rule, such as ties='expected'."

@@ -80,7 +80,7 @@ class Categories(OfTopics):
 
     def tie_objection(self, convention: Convention) -> str:
         """Return an objection under the best and worst order, or if items are left out."""
-        if self._leaves_out(convention) and convention.ties_ignore_ids_and_rows:
+        if self._leaves_out(convention) and not convention.tie_rule.gives_each_item_a_place:
             return (
                 f"{self} leaves out items without an entry in the features (missing_feature="
                 "'drop'), so that its denominator depends on the order of tied items. Choose "

@@ -274,7 +274,7 @@ class Metric:
         If they do, its mean over their orders is not exact and the best order is unknown: chance,
         best, worst, adjusted and the tie range are NaN.
         """
-        if self.best_first or convention.ties not in ("best", "worst"):
+        if self.best_first or convention.tie_rule.by != "grade":
             return ""
         return (
             f"{self} has no score under ties={convention.ties!r}: the {convention.ties} order of "

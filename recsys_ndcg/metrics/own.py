@@ -12,7 +12,7 @@ from typing import Any, ClassVar, overload
 import numpy as np
 
 from recsys_ndcg.arrays import Floats
-from recsys_ndcg.convention import Convention, compute_weights
+from recsys_ndcg.convention import TIE_RULES, Convention, compute_weights
 from recsys_ndcg.errors import InvalidInputError, escape_invisible, quote
 from recsys_ndcg.metrics.metric import GAINS, ORDER, Linear, Metric
 from recsys_ndcg.metrics.ndcg import MAX_PLACES, sum_top_grades
@@ -24,7 +24,7 @@ _CHOICES = {
     "of": ("relevance", "gain"),
     "over": ("ideal", "weights", "nothing"),
     # rules that give each item one place, whatever its grade
-    "ties": ("input", "item_asc", "item_desc", "text_asc", "text_desc"),
+    "ties": tuple(name for name, rule in TIE_RULES.items() if rule.gives_each_item_a_place),
     "bounded": (True, False),
 }
 

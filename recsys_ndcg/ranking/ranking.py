@@ -405,9 +405,8 @@ class Ranking:
 
         Under ``ties="expected"``, ``"best"`` and ``"worst"`` they are the ties as they are.
         """
-        if self.convention.ties_ignore_ids_and_rows:
-            return self.sorted_lists.tie_groups
-        return self._single_groups
+        is_single = self.convention.tie_rule.gives_each_item_a_place
+        return self._single_groups if is_single else self.sorted_lists.tie_groups
 
     def exposure(self, weights: Floats) -> tuple[Positions, Positions, Floats]:
         """Return row, user and the expected weight of its rank, where it is not 0.
@@ -465,10 +464,10 @@ class Ranking:
 
     def _draw_candidates(self, values: ItemValues) -> Floats:
         """Return the mean value of the candidates at each rank, or their best or worst values."""
-        rule, width = self.convention.ties, self._width
-        if rule == "expected":
+        rule, width = self.convention.tie_rule, self._width
+        if not rule.by:
             return np.repeat(self._mean_of_candidates(values)[:, None], width, axis=1)
-        sign = 1.0 if (rule == "best") == values.largest_first else -1.0
+        sign = 1.0 if rule.descending == values.largest_first else -1.0
         lists = self.lists
         rows = np.full((len(lists), int(np.diff(lists.offsets).max(initial=0))), -np.inf)
         place = np.arange(len(values.by_row)) - lists.offsets[lists.user_of_row]
@@ -526,12 +525,12 @@ class Ranking:
         Rows that share their ranks are in input order, and so are rows with equal gains under
         ``ties="best"`` and ``"worst"``.
         """
-        rule, groups = self.convention.ties, self.sorted_lists.tie_groups
-        if not self.convention.ties_ignore_ids_and_rows or not groups.has_ties:
+        rule, groups = self.convention.tie_rule, self.sorted_lists.tie_groups
+        if rule.gives_each_item_a_place or not groups.has_ties:
             groups = self._groups_by_gain
         else:
-            worst_first = rule == "worst"  # `split_into_rows` reverses them
-            key = np.zeros(len(self.error)) if rule == "expected" else self._gains
+            worst_first = rule.by == "grade" and not rule.descending  # they are reversed below
+            key = self._gains if rule.by else np.zeros(len(self.error))
             in_tie, rows = groups.n_rows[groups.group_of_row] > 1, groups.rows.copy()
             tied, group = rows[in_tie], groups.group_of_row[in_tie]
             rows[in_tie] = tied[np.lexsort((-tied if worst_first else tied, -key[tied], group))]
@@ -579,8 +578,8 @@ class Ranking:
     @property
     def _unordered_groups(self) -> TieGroups:
         """The groups for sums of flags that rise with the grade: order in a group has no effect."""
-        is_expected = self.convention.ties == "expected"
-        return self.sorted_lists.tie_groups if is_expected else self._groups_by_grade
+        is_ordered = bool(self.convention.tie_rule.by)
+        return self._groups_by_grade if is_ordered else self.sorted_lists.tie_groups
 
     @lazy_property
     def _hits(self) -> tuple[Floats, Floats]:
@@ -597,22 +596,22 @@ class Ranking:
         Under ``expected`` the rows are sorted by the values, largest first, so that sums do not
         depend on the order of the input.
         """
-        rule, sorted_lists = self.convention.ties, self.sorted_lists
+        rule, sorted_lists = self.convention.tie_rule, self.sorted_lists
         if not sorted_lists.tie_groups.has_ties:
             return sorted_lists.tie_groups
-        if not self.convention.ties_ignore_ids_and_rows:
+        if rule.gives_each_item_a_place:
             return self._single_groups
         groups = sorted_lists.tie_groups
         if not (self.graded.sort_grades and name == _GRADE):
             groups = sorted_lists.sort_groups((self.graded, name), values)
-        if rule == "expected":
+        if not rule.by:
             return groups
-        return groups.split_into_rows(sorted_lists.depth, worst_first=rule == "worst")
+        return groups.split_into_rows(sorted_lists.depth, worst_first=not rule.descending)
 
     @lazy_property
     def _single_groups(self) -> TieGroups:
         """A group for each row, by a rule for ties that does not depend on gains."""
-        rule, sorted_lists, lists = self.convention.ties, self.sorted_lists, self.graded.lists
+        rule, sorted_lists, lists = self.convention.tie_rule, self.sorted_lists, self.graded.lists
         if not sorted_lists.tie_groups.has_ties:
             return sorted_lists.tie_groups
         groups = sorted_lists.sort_groups(rule, lambda: lists.compute_tie_key(rule))

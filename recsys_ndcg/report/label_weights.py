@@ -166,9 +166,9 @@ def _with_weights(one: Measurement) -> Measurement:
 
 def _check_parts_add_up(one: Measurement) -> None:
     """Raise if the parts of strata would not add up to the score."""
-    ties, undefined = one.convention.ties, one.score_if_undefined
-    if ties in ("best", "worst"):
-        reason = f"ties={ties!r} would order tied items of each stratum on their own"
+    undefined = one.score_if_undefined
+    if one.convention.tie_rule.by == "grade":
+        reason = f"ties={one.convention.ties!r} would order tied items of each stratum on their own"
     elif undefined > 0:
         reason = f"users with undefined={undefined:g} have a score that is not made of labels"
     else:

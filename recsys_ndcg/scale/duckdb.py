@@ -215,8 +215,8 @@ def _sort_by_user(  # noqa: PLR0913, PLR0917 - what `evaluate_by_plan` knows
         of all rows.
     """
     # otherwise by item, so that the lists do not depend on the order of the rows
-    ties = {one.convention.ties for one in plan.measurements}
-    in_order = plan.duplicates in ("first", "last") or "input" in ties
+    rules = {one.convention.tie_rule.by for one in plan.measurements}
+    in_order = plan.duplicates in ("first", "last") or "input" in rules
     paths = {name: folder / f"{name}.parquet" for name in sources}
     extra, order = (["row_number() OVER () AS row"], "row") if in_order else ([], '"item"')
     with hold_arenas(), closing(Database(folder / "spill", memory.database, show)) as database:

@@ -306,10 +306,10 @@ def _check_order(plan: Plan) -> None:
         msg = f"duplicates={plan.duplicates!r} {why} Choose 'max' or 'mean', or drop the repeats."
         raise InvalidInputError(msg)
     for one in plan.measurements:
-        if one.convention.ties == "input":
+        if one.convention.tie_rule.by == "input":
             msg = (
-                f"{one}: ties='input' {why} Choose 'expected' or 'item_asc', or break ties in "
-                "the estimates: subtract a tiny multiple of the row number."
+                f"{one}: ties={one.convention.ties!r} {why} Choose 'expected' or 'item_asc', or "
+                "break ties in the estimates: subtract a tiny multiple of the row number."
             )
             raise InvalidInputError(msg)
 

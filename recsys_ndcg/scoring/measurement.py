@@ -230,7 +230,7 @@ class Measurement:
         the metric cannot compute it.
         """
         objection = self.metric.tie_objection(self.convention)
-        return self.convention.ties_ignore_ids_and_rows and bool(objection)
+        return not self.convention.tie_rule.gives_each_item_a_place and bool(objection)
 
     def requires_no_ties(self, facts: Facts) -> bool:
         """Return whether ties can prevent the measurement.
@@ -238,7 +238,7 @@ class Measurement:
         Any tie does if ties are broken by item and there are no ids. A tie in the first k does if
         the metric has no score under ties.
         """
-        by_item = self.convention.ties.startswith(("item", "text"))
+        by_item = self.convention.tie_rule.is_by_item
         return not self.all_tied and (self.fails_under_ties or (by_item and not facts.has_items))
 
     def objection(self, facts: Facts, lists: GroupedLists | None = None) -> str:

@@ -39,7 +39,7 @@ def map_blocks(
     """
     depths = [one.metric.depth for one in measurements]
     depth = None if None in depths else max(depth for depth in depths if depth is not None)
-    if any(one.convention.ties.startswith("text") for one in measurements):
+    if any(one.convention.tie_rule.by == "text" for one in measurements):
         lists = lists.with_text_order()
     n_read = lists.n_ranks if depth is None else np.minimum(lists.n_ranks, depth)
     blocks = split_users(lists.offsets, n_read)

@@ -107,7 +107,7 @@ class Signature(str):  # noqa: SLOT000 - caches the parsed text
             values = one.metric.compute_fingerprint(one.metric.k or longest)
             fingerprint = "" if values is None else f"#{_fingerprint(values)}"
             texts[_CUSTOM_METRIC] = f"{one.metric.custom_class}{fingerprint}"
-        if not one.metric.is_linear and one.convention.ties == "expected":
+        if not one.metric.is_linear and not one.convention.tie_rule.by:
             texts[_VALUE_OF] = "expected_exposure"
         known = facts.background
         if known is not None:
