@@ -14,7 +14,7 @@ from recsys_ndcg.convention import ConventionLike, compute_relevance
 from recsys_ndcg.errors import InvalidInputError, check_integer, quote
 from recsys_ndcg.evaluation import read_lists
 from recsys_ndcg.input import encode_ids, to_column, to_floats
-from recsys_ndcg.lists import CatalogueLists, GroupedLists
+from recsys_ndcg.lists import Catalogue, GroupedLists
 from recsys_ndcg.report import Report
 from recsys_ndcg.scoring import Audit, Cutoffs, Metrics, Plan
 
@@ -146,7 +146,7 @@ def _read(scores: Any, plan: Plan, columns: Mapping[str, str] | None) -> Grouped
     return read_lists(scores, plan, columns)
 
 
-def read_ranks(table: pd.DataFrame, plan: Plan) -> CatalogueLists:
+def read_ranks(table: pd.DataFrame, plan: Plan) -> GroupedLists:
     """Return lists of catalogues from the ranks of the relevant items.
 
     Parameters
@@ -180,7 +180,7 @@ def read_ranks(table: pd.DataFrame, plan: Plan) -> CatalogueLists:
     offsets, n_users = compute_offsets(sizes), len(users)
     lengths = candidates[offsets[:-1]].astype(np.int64)
     rows = {"estimated": -rank.astype(np.float64), "true": np.ones(len(rank)), "ahead": rank - 1}
-    return CatalogueLists(
+    return GroupedLists(
         users=users,
         offsets=offsets,
         columns=rows | {"tied": np.ones_like(rank), "within": np.zeros_like(rank)},
@@ -189,14 +189,16 @@ def read_ranks(table: pd.DataFrame, plan: Plan) -> CatalogueLists:
         unlisted={"true": np.zeros(0)},
         missing=np.zeros(n_users, dtype=bool),
         protocol="catalogue",
-        convention=plan.measurements[0].convention,
-        threshold=plan.threshold,
         lengths=lengths,
-        n_above=lengths,
-        ties_from=np.full(n_users, np.inf),
-        n_not_made=np.zeros(n_users, dtype=np.int64),
-        unlabelled_items=np.zeros((n_users, 0), dtype=object),
-        unlabelled_estimated=np.zeros((n_users, 0)),
+        pool=Catalogue(
+            convention=plan.measurements[0].convention,
+            threshold=plan.threshold,
+            n_above=lengths,
+            ties_from=np.full(n_users, np.inf),
+            n_not_made=np.zeros(n_users, dtype=np.int64),
+            unlabelled_items=np.zeros((n_users, 0), dtype=object),
+            unlabelled_estimated=np.zeros((n_users, 0)),
+        ),
     )
 
 
@@ -245,9 +247,10 @@ def _check_lists(lists: GroupedLists, plan: Plan, is_relevant: Flags, needed: in
             "convention=Convention(unlisted='ignore')."
         )
         raise InvalidInputError(msg)
-    if lists.candidates is not None and (lists.candidates > lists.n_items).any():
+    sizes = lists.pool.sizes
+    if sizes is not None and (sizes > lists.n_items).any():
         msg = (
-            f"The lists hold {int(lists.n_items.sum())} of {int(lists.candidates.sum())} "
+            f"The lists hold {int(lists.n_items.sum())} of {int(sizes.sum())} "
             "candidates. Give the estimates of all of them."
         )
         raise InvalidInputError(msg)

@@ -16,7 +16,7 @@ from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, quote, warn
 from recsys_ndcg.input import EncodedIds, Rows, check_id_types, encode_ids
 from recsys_ndcg.lazy import lazy_property
-from recsys_ndcg.lists import CatalogueLists, GroupedLists, RankedLists, group_rows, join_tables
+from recsys_ndcg.lists import Catalogue, GroupedLists, Pool, RankedLists, group_rows, join_tables
 from recsys_ndcg.ratings import Interactions, read_interactions
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def choose_convention(plan: Plan) -> Convention:
     first = (by_items or plan.measurements)[0]
     for one in plan.measurements:
         placed, wanted = (first.convention, first.threshold), (one.convention, one.threshold)
-        if other := CatalogueLists.find_changed_choice(placed, wanted):
+        if other := Catalogue.find_changed_choice(placed, wanted):
             name, was, now = other
             msg = (
                 f"{first} and {one} rank the catalogue under different choices "
@@ -116,8 +116,7 @@ def build_chosen_lists(
     return replace(
         lists,
         protocol="catalogue",
-        candidates=candidates,
-        excludes_history=True,
+        pool=Pool(candidates, excludes_history=True),
         unlisted={**lists.unlisted, "reachable": reachable},
     )
 
@@ -172,7 +171,7 @@ class Placement:
         known = group_rows(rows, convention.duplicates, GroupedLists)
         self._users, own = known.users, np.asarray(known.item_ids)
         _check_id_types(candidates.training, self._users, own, "the ratings of the testset")
-        self._labels = known.select_labelled()
+        self._labels = known.pool.select_labelled(known)
         self._items, codes = encode_ids(concat_ids([own, candidates.training.item.ids]), "item")
         self._catalogue = codes[len(own) :].astype(np.int64)  # by inner item
         self._item = codes[self._labels.item_codes].astype(np.int64)
@@ -190,7 +189,7 @@ class Placement:
         if len(strangers) > _MANY * len(self._users):
             warn(f"{finding}: they are ranked as unknown users.")
 
-    def lists(self, show: Callable[[float], None] | None = None) -> CatalogueLists:
+    def lists(self, show: Callable[[float], None] | None = None) -> GroupedLists:
         """Return the lists of the test users; `show` is called with the share of finished users."""
         places = np.full(len(self._items), -1)
         places[self._catalogue] = np.arange(len(self._catalogue))
@@ -216,7 +215,7 @@ class Placement:
         unlisted = np.searchsorted(unlisted_rows, self._labels.offsets)
         order = np.lexsort((rows["within"], rows["ahead"], user))
         order = order[listed[order]]
-        return CatalogueLists(
+        return GroupedLists(
             users=self._users,
             offsets=count_offsets(user[listed], len(self._users)),
             columns={name: values[order] for name, values in rows.items()},
@@ -225,12 +224,15 @@ class Placement:
             unlisted={name: rows[name][unlisted_rows] for name in ("true", "item")},
             missing=(found["lengths"] == 0) & (np.diff(unlisted) > 0),
             protocol=self._candidates.protocol,
-            excludes_history=self._candidates.excludes_rated,
             duplicates=self._candidates.convention.duplicates,
             repeats=self._labels.repeats,
-            convention=self._candidates.convention,
-            threshold=self._threshold,
-            **found,
+            lengths=found.pop("lengths"),
+            pool=Catalogue(
+                excludes_history=self._candidates.excludes_rated,
+                convention=self._candidates.convention,
+                threshold=self._threshold,
+                **found,
+            ),
         )
 
     def _find_first_ranks(
@@ -279,7 +281,7 @@ class Placement:
         -------
         dict of arrays
             For each labelled item its place, with `tied` 0 if it is no candidate; and for each
-            user the columns of `CatalogueLists`, with the first unlabelled items in a row.
+            user the columns of a `Catalogue`, with the first unlabelled items in a row.
         """
         n_users, n_items = block.table.shape
         own = slice(self._labels.offsets[block.first], self._labels.offsets[block.first + n_users])

@@ -14,7 +14,7 @@ from recsys_ndcg.arrays import compute_offsets, concat_ranges
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, as_float, check_level
 from recsys_ndcg.input import Rows, check_id_types, make_index, read_rows
-from recsys_ndcg.lists import CatalogueLists, RankedLists, group_rows
+from recsys_ndcg.lists import GroupedLists, RankedLists, group_rows
 from recsys_ndcg.metrics import check_k
 from recsys_ndcg.ranking import rank
 from recsys_ndcg.scoring import nearly_equal
@@ -22,7 +22,6 @@ from recsys_ndcg.scoring import nearly_equal
 if TYPE_CHECKING:
     from recsys_ndcg.comparison.comparison import Comparison
     from recsys_ndcg.comparison.model_scores import ModelScores
-    from recsys_ndcg.lists import GroupedLists
 
 #: The columns of each list in `Movers.explain`.
 _LIST_COLUMNS = ["item", "estimated", "true", "gain"]
@@ -203,13 +202,9 @@ def _read_ranks(
 
 
 def _find_ranks(lists: GroupedLists, k: int | None) -> pd.Series[float]:
-    if isinstance(lists, CatalogueLists):
-        k = int(lists.n_items.max(initial=0)) if k is None else k
-        rows_and_ranks = rank(lists, lists.convention, k, threshold=lists.threshold).ranks_of_rows
-        users, items, ranks = lists.list_items(*rows_and_ranks, k)
-    else:
-        rows, ranks = rank(lists, Convention(ties="item_asc"), k).ranks_of_rows
-        users, items = lists.users[lists.user_of_row[rows]], np.asarray(lists.items)[rows]
+    convention, threshold = lists.pool.placement or (Convention(ties="item_asc"), None)
+    rows, ranks = rank(lists, convention, k, threshold=threshold).ranks_of_rows
+    users, items, ranks = lists.pool.list_items(lists, rows, ranks, k)
     ids = [make_index(users), make_index(items)]
     return pd.Series(ranks + 1, pd.MultiIndex.from_arrays(ids, names=["user", "item"]))
 
@@ -219,7 +214,7 @@ def _to_lists(lists: Any, columns: Mapping[str, str] | None) -> GroupedLists:
 
     Catalogues are returned as they are.
     """
-    if isinstance(lists, CatalogueLists):
+    if isinstance(lists, GroupedLists) and lists.pool.placement is not None:
         return lists
     if not isinstance(lists, RankedLists):
         rows = read_rows(lists, columns, table="results")

@@ -29,7 +29,7 @@ from recsys_ndcg.errors import DivergedModelError, InvalidInputError, warn
 from recsys_ndcg.folds.fitting import FittedFold, FoldJob
 from recsys_ndcg.folds.measures import ACCURACY, FoldPlan
 from recsys_ndcg.input import make_index, to_column, to_floats
-from recsys_ndcg.lists import CatalogueLists, Grades, GroupedLists, RankedLists, hash_ids
+from recsys_ndcg.lists import Grades, GroupedLists, RankedLists, hash_ids
 from recsys_ndcg.progress import iterate_with_progress
 from recsys_ndcg.ratings import Interactions
 from recsys_ndcg.report import split_by_items
@@ -396,14 +396,8 @@ def has_no_order(lists: GroupedLists) -> bool:
     >>> has_no_order(rn.RankedLists.from_tuples({"ann": [(1e-9, 1), (0.0, 5)]}))
     False
     """
-    if isinstance(lists, CatalogueLists):
-        lengths = np.repeat(lists.n_items, np.diff(lists.offsets))
-        return bool(len(lengths) and lengths.max() > 1 and (lists.tied == lengths).all())
-    has_items = lists.n_items > 0
-    starts = lists.offsets[:-1][has_items]
-    steps = np.rint(lists.estimated / Plan.TIE_TOLERANCE)
-    same = steps == np.repeat(steps[starts], lists.n_items[has_items])
-    return bool(same.all()) and int(lists.n_items.max(initial=0)) > 1
+    is_one_tie = lists.pool.is_one_tie(lists, Plan.TIE_TOLERANCE)
+    return is_one_tie and int(lists.n_items.max(initial=0)) > 1
 
 
 def run_folds(

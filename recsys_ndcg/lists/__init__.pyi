@@ -1,11 +1,13 @@
-from recsys_ndcg.lists.candidates import CandidateLists as CandidateLists
 from recsys_ndcg.lists.candidates import Lists as Lists
 from recsys_ndcg.lists.candidates import add_background as add_background
-from recsys_ndcg.lists.catalogue_lists import CatalogueLists as CatalogueLists
+from recsys_ndcg.lists.candidates import draw_from_candidates as draw_from_candidates
+from recsys_ndcg.lists.candidates import find_other_candidates as find_other_candidates
+from recsys_ndcg.lists.catalogue import Catalogue as Catalogue
 from recsys_ndcg.lists.facts import Facts as Facts
 from recsys_ndcg.lists.facts import Grades as Grades
 from recsys_ndcg.lists.facts import find_suspicions as find_suspicions
 from recsys_ndcg.lists.grouped_lists import GroupedLists as GroupedLists
+from recsys_ndcg.lists.grouped_lists import Pool as Pool
 from recsys_ndcg.lists.grouping import group_columns as group_columns
 from recsys_ndcg.lists.label_digests import digest_labels as digest_labels
 from recsys_ndcg.lists.label_digests import hash_ids as hash_ids

@@ -14,8 +14,7 @@ from recsys_ndcg.arrays import Flags, Positions, sort_distinct
 from recsys_ndcg.background import Background
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.input import EncodedIds, check_id_types, encode_ids, to_column
-from recsys_ndcg.lazy import lazy_property
-from recsys_ndcg.lists.grouped_lists import GroupedLists
+from recsys_ndcg.lists.grouped_lists import GroupedLists, Pool
 from recsys_ndcg.lists.grouping import Pairs, group_by_user
 from recsys_ndcg.lists.preparation import format_rows
 from recsys_ndcg.ratings import GroupedRows
@@ -24,95 +23,85 @@ Lists = TypeVar("Lists", bound=GroupedLists)
 Sizes: TypeAlias = "int | Mapping[Any, int] | pd.Series[Any]"
 
 
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class CandidateLists(GroupedLists):
-    """All candidates of each user, without an order; each list shows the first few.
+@dataclass(frozen=True, eq=False)
+class Candidates(Pool):
+    """All candidates of each user, without an order, of which each list shows the first few.
 
-    The rows are the labelled candidates, recommended or not; unlabelled candidates are only
-    counted. In random order they give the score of a list of the same length that is drawn from
-    the candidates.
+    The rows of the lists are the labelled candidates, recommended or not; unlabelled candidates are
+    only counted. In random order they give the score of a list of the same length that is drawn
+    from the candidates.
+    """
+
+    is_drawn: ClassVar[bool] = True
+
+    def count_candidates(self, lists: GroupedLists) -> Positions:  # noqa: ARG002 - counted here
+        """Return the number of items that each list is drawn from."""
+        return np.asarray(self.sizes)
+
+    def count_ranks(self, lists: GroupedLists) -> Positions:
+        """Return the number of ranks of each user's list and ideal list."""
+        return np.maximum(lists.n_items, np.diff(lists.offsets)) + lists.n_unlisted
+
+
+def find_other_candidates(lists: GroupedLists) -> tuple[Positions, Positions, Positions]:
+    """Return the candidates without a row: the catalogue, and pairs of user and item to leave out.
+
+    Both are positions among `item_ids`; the pairs are distinct, in order, and in the catalogue.
+    """
+    known = lists.background
+    assert known is not None, "checked by the plan"  # noqa: S101
+    is_candidate = np.asarray(known.is_candidate)
+    user, item = lists.user_of_row, np.asarray(lists.item_codes).astype(np.int64)
+    pairs = sort_distinct(user * len(is_candidate) + item)
+    if lists.pool.excludes_history:
+        owner, seen = lists.history
+        pairs = sort_distinct(np.append(pairs, owner * len(is_candidate) + seen))
+    user, item = np.divmod(pairs, len(is_candidate))
+    kept = is_candidate[item]
+    return np.flatnonzero(is_candidate), user[kept], item[kept]
+
+
+def draw_from_candidates(
+    lists: GroupedLists, marked: Iterable[GroupedRows | None] = ()
+) -> GroupedLists:
+    """Return lists drawn from the candidates of lists, or the lists if these are unknown.
 
     Parameters
     ----------
-    lengths : int64 array, shape (n_users,)
-        The number of `candidates` that each list shows.
+    lists : GroupedLists
+        The lists.
+    marked : iterable of GroupedRows
+        Items of each user that get a row too, such as training items.
     """
-
-    is_cut_short: ClassVar[bool] = True
-
-    candidates: Positions
-
-    @property
-    def n_candidates(self) -> Positions:
-        """The number of items that each list is drawn from."""
-        return self.candidates
-
-    @property
-    def n_ranks(self) -> Positions:
-        """The number of ranks of each user's list and ideal list."""
-        return np.maximum(self.n_items, np.diff(self.offsets)) + self.n_unlisted
-
-    @lazy_property
-    def other_items(self) -> tuple[Positions, Positions, Positions]:
-        """The candidates without a row: the catalogue, and pairs of user and item to leave out.
-
-        Both are positions among `item_ids`; the pairs are distinct, in order, and in the catalogue.
-        """
-        known = self.background
-        assert known is not None, "checked by the plan"  # noqa: S101
-        is_candidate = np.asarray(known.is_candidate)
-        user, item = self.user_of_row, np.asarray(self.item_codes).astype(np.int64)
-        pairs = sort_distinct(user * len(is_candidate) + item)
-        if self.excludes_history:
-            owner, seen = self.history
-            pairs = sort_distinct(np.append(pairs, owner * len(is_candidate) + seen))
-        user, item = np.divmod(pairs, len(is_candidate))
-        kept = is_candidate[item]
-        return np.flatnonzero(is_candidate), user[kept], item[kept]
-
-    @classmethod
-    def from_lists(
-        cls, lists: GroupedLists, marked: Iterable[GroupedRows | None] = ()
-    ) -> GroupedLists:
-        """Return the candidates of lists, or the lists if these are unknown.
-
-        Parameters
-        ----------
-        lists : GroupedLists
-            The lists.
-        marked : iterable of GroupedRows
-            Items of each user that get a row too, such as training items.
-        """
-        if lists.background is not None and lists.placement_choices is not None:
-            lists = replace(lists, candidates=lists.n_items)  # every candidate is ranked
-        if lists.candidates is None:
-            return lists
-        known, labels = lists.background, lists.labels
-        is_candidate = _find_reachable_labels(lists, labels)
-        own, others = (labels.take(np.flatnonzero(one)) for one in (is_candidate, ~is_candidate))
-        if known is not None and known.is_candidate is not None and labels.item is not None:
-            own = _add_marked(lists, own, marked)
-        else:
-            own = Pairs({name: one for name, one in own.columns.items() if name != "item"})
-        own, offsets = group_by_user(own, len(lists))
-        others, unlisted_offsets = group_by_user(others, len(lists))
-        return cls(
-            users=lists.users,
-            offsets=offsets,
-            columns={"estimated": np.zeros(len(own.user)), **own.without_user},
-            item_ids=None if own.item is None else lists.item_ids,
-            background=lists.background,
-            background_users=lists.background_users,
-            unlisted_offsets=unlisted_offsets,
-            unlisted={
-                name: column for name, column in others.without_user.items() if name in own.columns
-            },
-            missing=lists.missing,
-            protocol=lists.protocol,
-            lengths=np.minimum(lists.n_items, lists.candidates),
-            candidates=lists.candidates,
-            excludes_history=lists.excludes_history,
-        )
+    sizes, known, labels = lists.pool.sizes, lists.background, lists.labels
+    if known is not None and lists.pool.placement is not None:
+        sizes = lists.n_items  # every candidate is ranked
+    if sizes is None:
+        return lists
+    is_candidate = _find_reachable_labels(lists, labels)
+    own, others = (labels.take(np.flatnonzero(one)) for one in (is_candidate, ~is_candidate))
+    if known is not None and known.is_candidate is not None and labels.item is not None:
+        own = _add_marked(lists, own, marked)
+    else:
+        own = Pairs({name: one for name, one in own.columns.items() if name != "item"})
+    own, offsets = group_by_user(own, len(lists))
+    others, unlisted_offsets = group_by_user(others, len(lists))
+    return GroupedLists(
+        users=lists.users,
+        offsets=offsets,
+        columns={"estimated": np.zeros(len(own.user)), **own.without_user},
+        item_ids=None if own.item is None else lists.item_ids,
+        background=lists.background,
+        background_users=lists.background_users,
+        unlisted_offsets=unlisted_offsets,
+        unlisted={
+            name: column for name, column in others.without_user.items() if name in own.columns
+        },
+        missing=lists.missing,
+        protocol=lists.protocol,
+        lengths=np.minimum(lists.n_items, sizes),
+        pool=Candidates(sizes, lists.pool.excludes_history),
+    )
 
 
 def _find_reachable_labels(lists: GroupedLists, labels: Pairs) -> Flags:
@@ -120,7 +109,7 @@ def _find_reachable_labels(lists: GroupedLists, labels: Pairs) -> Flags:
     n_unlisted, known = len(lists.unlisted_true), lists.background
     n_listed, is_candidate = len(labels.user) - n_unlisted, np.ones(len(labels.user), dtype=bool)
     is_candidate[n_listed:] = lists.unlisted.get("reachable", True)
-    if lists.placement_choices is not None:
+    if lists.pool.placement is not None:
         is_candidate[n_listed:] = False
     if known is not None and known.is_candidate is not None and labels.item is not None:
         is_candidate[:n_listed] = known.is_candidate[labels.item[:n_listed]]
@@ -138,7 +127,7 @@ def _add_marked(lists: GroupedLists, labels: Pairs, marked: Iterable[GroupedRows
     order = np.argsort(key, kind="stable")  # labelled candidates come first
     kept = np.sort(order[np.diff(key[order], prepend=-1) > 0])
     is_candidate = np.asarray(known.is_candidate)[key % n_items]
-    if lists.excludes_history:
+    if lists.pool.excludes_history:
         owner, item = lists.history
         is_candidate &= ~np.isin(key, owner * n_items + item)
     kept = kept[(kept < n_labels) | is_candidate[kept]]
@@ -213,15 +202,15 @@ def _add_catalogue(lists: Lists, known: Background) -> Lists:
 
     Listed items outside it are no candidates, as chance must not depend on other users' lists.
     """
-    if lists.placement_choices is not None:
+    if lists.pool.placement is not None:
         return replace(lists, background=replace(known, is_candidate=known.in_catalogue))
     if lists.protocol in ("rated", "sampled"):
         return lists
     is_candidate = np.asarray(known.in_catalogue)
     n_items = int(is_candidate.sum())
-    if lists.candidates is not None and (lists.candidates != n_items).any():
+    if lists.pool.sizes is not None and (lists.pool.sizes != n_items).any():
         msg = (
-            f"The lists were made with n_items= or items= of {lists.candidates[0]} candidates, but "
+            f"The lists were made with n_items= or items= of {lists.pool.sizes[0]} candidates, but "
             f"catalogue= has {n_items}. Give the same catalogue, or leave one of them out."
         )
         raise InvalidInputError(msg)
@@ -235,7 +224,7 @@ def _set_candidates(lists: Lists, is_candidate: Flags, n_items: int) -> Lists:
     return replace(
         lists,
         protocol="catalogue",
-        candidates=np.full(len(lists), n_items),
+        pool=Pool(np.full(len(lists), n_items)),
         unlisted={**lists.unlisted, **({} if reachable.all() else {"reachable": reachable})},
     )
 
@@ -266,7 +255,7 @@ def add_candidates(
         return _add_items(lists, items)
     if n_items is None:
         return lists
-    return replace(lists, protocol="catalogue", candidates=_count_candidates(lists, n_items))
+    return replace(lists, protocol="catalogue", pool=Pool(_count_candidates(lists, n_items)))
 
 
 def _add_items(lists: Lists, items: Any) -> Lists:

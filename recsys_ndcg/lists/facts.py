@@ -365,7 +365,7 @@ class Facts:
         Whether estimates are only an order, and whether items have ids.
     id_types : frozenset of str
         The types of the user ids.
-    placement_choices : pair of Convention and float, optional
+    placement : pair of Convention and float, optional
         The choices and the threshold of lists that have places instead of items.
     background : Background, optional
         What is known besides the lists.
@@ -395,7 +395,7 @@ class Facts:
     order_only: bool
     has_items: bool
     id_types: frozenset[str]
-    placement_choices: tuple[Convention, float | None] | None = None
+    placement: tuple[Convention, float | None] | None = None
     background: Background | None = None
     weights: WeightSummary | None = None
     possible: Facts | None = None
@@ -436,7 +436,7 @@ class Facts:
             ratings=int(lists.n_items.sum()),
             unlabelled=lists.n_unlabelled,
             missing=int(lists.missing.sum()),
-            impossible=int(lists.impossible_by_user.sum()),
+            impossible=int(lists.pool.count_impossible(lists).sum()),
             merged=0 if lists.repeats is None else int(lists.repeats.sum()),
             longest=int(lists.n_ranks.max(initial=1)),
             listed=Grades.of(true, distinct=keep_distinct),
@@ -448,7 +448,7 @@ class Facts:
             order_only=lists.order_only,
             has_items=lists.item_codes is not None,
             id_types=frozenset(EncodedIds.list_types(lists.users)),
-            placement_choices=lists.placement_choices,
+            placement=lists.pool.placement,
             background=lists.background,
             weights=WeightSummary.of(lists, threshold),
             possible=possible,
@@ -462,7 +462,7 @@ class Facts:
         InvalidInputError
             The parts were not read with the same options, or no id can be in both.
         """
-        for name in ("protocol", "duplicates", "order_only", "has_items", "placement_choices"):
+        for name in ("protocol", "duplicates", "order_only", "has_items", "placement"):
             mine, theirs = getattr(self, name), getattr(other, name)
             if mine != theirs:
                 msg = f"Parts of the data differ in {name}: {mine!r} and {theirs!r}. Use one value."
@@ -503,11 +503,11 @@ class Facts:
 
     @property
     def is_catalogue(self) -> bool:
-        """Whether these are `CatalogueLists`, made by ranking a catalogue here.
+        """Whether their pool is a `Catalogue`, made by ranking a catalogue here.
 
         Recommendations that were read from data are not, even under the protocol "catalogue".
         """
-        return self.placement_choices is not None
+        return self.placement is not None
 
     @property
     def is_constant(self) -> bool:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -32,6 +32,178 @@ from recsys_ndcg.lists.grouping import Pairs, group_by_user
 _NOT_BY_USER = ("offsets", "unlisted_offsets", "item_ids")
 
 _N_USERS_SHOWN, _N_ITEMS_SHOWN = 3, 4  # in a notebook
+
+
+@dataclass(frozen=True, eq=False)
+class Pool(ReadOnlyArrays):
+    """The items that could stand in lists: here, each of them has a row.
+
+    Parameters
+    ----------
+    sizes : int64 array, shape (n_users,), optional
+        The number of items that each list was chosen from; None if it is unknown, or if the list
+        has them all.
+    excludes_history : bool
+        Whether the items that a user had in training are not among them.
+    """
+
+    #: Whether the lists are drawn from more items, which have no order.
+    is_drawn: ClassVar[bool] = False
+
+    sizes: Positions | None = None
+    excludes_history: bool = False
+
+    @property
+    def placement(self) -> tuple[Convention, float | None] | None:
+        """The choices and the threshold of a ranking that was made before; None if none was."""
+        return None
+
+    def map_arrays(self, change: Callable[[NDArray[Any]], NDArray[Any]]) -> Self:
+        """Return the pool with each of its arrays, which have an entry per user, changed."""
+        arrays = {name: one for name, one in vars(self).items() if isinstance(one, np.ndarray)}
+        changes: dict[str, Any] = {name: change(one) for name, one in arrays.items()}
+        return replace(self, **changes) if changes else self
+
+    def count_candidates(self, lists: GroupedLists) -> Positions:
+        """Return the number of items that the recommender ordered for each user."""
+        return lists.n_items
+
+    def count_ranks(self, lists: GroupedLists) -> Positions:
+        """Return the largest number of ranks of each user's list and ideal list."""
+        return lists.n_items + lists.n_unlisted
+
+    def count_unlabelled(self, lists: GroupedLists) -> Floats:
+        """Return the number of items in each list without a true value."""
+        has_none = np.isnan(lists.true)
+        return lists.sum_by_user(has_none) if has_none.any() else np.zeros(len(lists))
+
+    def count_impossible(self, lists: GroupedLists) -> Floats:
+        """Return the number of each user's predictions that the model could not make."""
+        is_impossible = lists.impossible
+        return np.zeros(len(lists)) if is_impossible is None else lists.sum_by_user(is_impossible)
+
+    def count_recommended(
+        self, lists: GroupedLists, convention: Convention, threshold: float | None
+    ) -> Floats:
+        """Return the number of items in each list whose estimate is high enough to recommend."""
+        limit = convention.find_recommendation_limit(threshold)
+        return lists.sum_by_user(convention.round_estimates(lists.estimated) >= limit)
+
+    def compute_sort_key(self, lists: GroupedLists, convention: Convention) -> Floats:
+        """Return the key by which rows are ranked, largest first; equal keys are tied."""
+        return lists.estimated if lists.order_only else convention.round_estimates(lists.estimated)
+
+    def compute_tie_key(self, lists: GroupedLists, rule: TieRule) -> Floats:
+        """Return the key that orders tied rows, largest first: input order or item id."""
+        if rule.by == "input":
+            key = np.arange(len(lists.true), dtype=np.float64)
+        else:
+            places = lists.text_places if rule.by == "text" else lists.item_codes
+            key = np.asarray(places, dtype=np.float64)
+        return key if rule.descending else -key
+
+    def find_spans(
+        self,
+        lists: GroupedLists,  # noqa: ARG002 - for those that count items without a row
+        rows: Positions,  # noqa: ARG002
+        ahead: Positions,
+        size: Positions,
+    ) -> tuple[Positions, Positions]:
+        """Return the number of items ahead of each run of equal estimates, and its size.
+
+        Parameters
+        ----------
+        lists : GroupedLists
+            The lists.
+        rows : int64 array, shape (n_runs,)
+            A row of each run.
+        ahead, size : int64 arrays, shape (n_runs,)
+            The number of rows ahead of the run in its list, and in the run.
+        """
+        return ahead, size
+
+    def find_first_tie_ranks(self, lists: GroupedLists, again: Positions) -> Floats:
+        """Return the first rank of each user that is part of a tie; inf if there is no tie.
+
+        Parameters
+        ----------
+        lists : GroupedLists
+            The lists.
+        again : int64 array
+            The positions, in all lists in ranked order, of the rows with the estimate of the row
+            before.
+        """
+        start, end = lists.offsets[:-1], lists.offsets[1:]
+        first = np.append(again, len(lists.true))[np.searchsorted(again, start)]
+        return np.where(first < end, first - start, np.inf)
+
+    def find_places_in_ties(
+        self,
+        lists: GroupedLists,  # noqa: ARG002 - for those that count items without a row
+        rows: Positions,  # noqa: ARG002
+        place: Positions,
+    ) -> Positions:
+        """Return the positions of rows among all items of their tie; `place` counts rows only."""
+        return place
+
+    def is_one_tie(self, lists: GroupedLists, step: float) -> bool:
+        """Return whether the estimates of each list are equal, rounded to multiples of a step."""
+        has_items = lists.n_items > 0
+        starts = lists.offsets[:-1][has_items]
+        steps = np.rint(lists.estimated / step)
+        return bool((steps == np.repeat(steps[starts], lists.n_items[has_items])).all())
+
+    def list_items(
+        self, lists: GroupedLists, rows: Positions, ranks: Positions, k: int | None
+    ) -> tuple[Ids, Ids, Positions]:
+        """Return user, item and rank (from 0) of the first k items of every list.
+
+        Parameters
+        ----------
+        lists : GroupedLists
+            The lists.
+        rows, ranks : int64 arrays
+            Rows, and the rank of each from 0.
+        k : int, optional
+            The number of ranks; None for all.
+
+        Raises
+        ------
+        InvalidInputError
+            Fewer ranks are known.
+        """
+        del k  # no further rows are ranked
+        return lists.users[lists.user_of_row[rows]], np.asarray(lists.items)[rows], ranks
+
+    def get_items_at(
+        self, lists: GroupedLists, rows: Positions, ranks: Positions, k: int
+    ) -> tuple[Ids, Floats, Floats]:
+        """Return the items, estimates and grades at the first ranks; there is only one user.
+
+        Parameters
+        ----------
+        lists : GroupedLists
+            The lists.
+        rows, ranks : int64 arrays
+            Rows, and the rank of each from 0.
+        k : int
+            The number of ranks, at most the length of the list.
+
+        Raises
+        ------
+        InvalidInputError
+            Fewer ranks are known.
+        """
+        order = np.empty(k, dtype=np.int64)
+        order[ranks[ranks < k]] = rows[ranks < k]
+        items = lists.items
+        return (
+            order if items is None else items[order], lists.estimated[order], lists.true[order]
+        )  # fmt: skip
+
+    def select_labelled(self, lists: GroupedLists) -> GroupedLists:
+        """Return lists without their unlabelled items."""
+        return lists.select_rows(~np.isnan(lists.true))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -74,19 +246,13 @@ class GroupedLists(ReadOnlyArrays):
         The number of each user's rows that were merged into others; None if there were none.
     lengths : int64 array, shape (n_users,), optional
         The number of items in each list; None if every item has a row.
-    candidates : int64 array, shape (n_users,), optional
-        The number of items that each list was chosen from; None if it is unknown, or if the list
-        has them all.
-    excludes_history : bool
-        Whether the items that a user had in training are no candidates.
+    pool : Pool
+        The items that could stand in the lists.
     background : Background, optional
         What is known besides the lists, for the same `item_ids`.
     background_users : int64 array, shape (n_users,), optional
         The position of each user in the background, -1 if unknown.
     """
-
-    #: Whether the lists are the first of more candidates, which have no order.
-    is_cut_short: ClassVar[bool] = False
 
     users: Ids
     offsets: Positions
@@ -100,8 +266,7 @@ class GroupedLists(ReadOnlyArrays):
     duplicates: str = "raise"
     repeats: Positions | None = None
     lengths: Positions | None = None
-    candidates: Positions | None = None
-    excludes_history: bool = False
+    pool: Pool = field(default_factory=Pool)
     background: Background | None = None
     background_users: Positions | None = None
 
@@ -110,13 +275,13 @@ class GroupedLists(ReadOnlyArrays):
         sizes, labels = self.n_items, len(self.unlisted_true)
         ends = sorted({int(end) for end in (sizes.min(), sizes.max())}) if len(self) else [0]
         rows = "rating" if self.protocol == "rated" else "recommended item"
-        rows = "candidate" if self.placement_choices is not None else rows
+        rows = rows if self.pool.placement is None else "candidate"
         text = (
             f"{type(self).__name__} of {format_count(len(self), 'user')} with "
             f"{format_count(int(sizes.sum()), rows)}, {' to '.join(map(str, ends))} each"
         )
-        if self.candidates is not None:
-            text += f", of {format_count(int(self.candidates.sum()), 'candidate')}"
+        if self.pool.sizes is not None:
+            text += f", of {format_count(int(self.pool.sizes.sum()), 'candidate')}"
         if self.n_unlabelled:
             text += f"; {self.n_unlabelled} without a true value"
         if labels:
@@ -135,7 +300,7 @@ class GroupedLists(ReadOnlyArrays):
         parts = [ShownTable("The lists", pd.DataFrame([self._count()]), n_left_aligned=0)]
         if first := [*self._show_first()]:
             order = "best rank" if self.order_only else "highest estimate"
-            rows = "items" if self.placement_choices is None else "labelled items"
+            rows = "items" if self.pool.placement is None else "labelled items"
             note = f"The first lists, at most {_N_ITEMS_SHOWN} {rows} each, the {order} first"
             parts.append(ShownTable("The first lists", pd.DataFrame(first), 2, note=note))
         return Document(repr(self), [Section("lists", "Lists", "", parts)]).render("html")
@@ -158,7 +323,8 @@ class GroupedLists(ReadOnlyArrays):
         """Yield the first items of the first lists as rows of text."""
         from recsys_ndcg.rendering import shorten  # noqa: PLC0415 - in notebooks only
 
-        key, codes, ids = self.compute_sort_key(Convention()), self.item_codes, self.item_ids
+        key, codes = self.pool.compute_sort_key(self, Convention()), self.item_codes
+        ids = self.item_ids
         for user in np.flatnonzero(np.diff(self.offsets))[:_N_USERS_SHOWN].tolist():
             first, last = self.offsets[user], self.offsets[user + 1]
             order = np.argsort(-key[first:last], kind="stable")[:_N_ITEMS_SHOWN]
@@ -258,7 +424,7 @@ class GroupedLists(ReadOnlyArrays):
     def count_items_by_background(self, needs: frozenset[str]) -> dict[str, Floats]:
         """Return the number of each user's listed items that are cold, outside, or were seen.
 
-        0 if it is unknown or not needed, and for `CatalogueLists`, whose items are all inside.
+        0 if it is unknown or not needed, and for a `Catalogue`, whose items are all inside.
 
         Parameters
         ----------
@@ -267,7 +433,7 @@ class GroupedLists(ReadOnlyArrays):
         """
         counts = {name: np.zeros(len(self)) for name in ("cold", "outside", "seen")}
         known, codes = self.background, self.item_codes
-        if not needs or known is None or codes is None or self.placement_choices is not None:
+        if not needs or known is None or codes is None or self.pool.placement is not None:
             return counts
         if known.in_catalogue is not None:
             counts["outside"] = self.sum_by_user(~known.in_catalogue[codes])
@@ -291,13 +457,13 @@ class GroupedLists(ReadOnlyArrays):
 
     @property
     def n_candidates(self) -> Positions:
-        """The number of items that the recommender ordered for each user: all in the list."""
-        return self.n_items
+        """The number of items that the recommender ordered for each user."""
+        return self.pool.count_candidates(self)
 
     @property
     def n_ranks(self) -> Positions:
         """The largest number of ranks of each user's list and ideal list."""
-        return self.n_items + self.n_unlisted
+        return self.pool.count_ranks(self)
 
     @lazy_property
     def n_unlisted(self) -> Positions:
@@ -305,27 +471,9 @@ class GroupedLists(ReadOnlyArrays):
         return make_read_only(np.diff(self.unlisted_offsets))
 
     @property
-    def unlabelled_by_user(self) -> Floats:
-        """The number of items in each list without a true value."""
-        has_none = np.isnan(self.true)
-        return self.sum_by_user(has_none) if has_none.any() else np.zeros(len(self))
-
-    @property
-    def impossible_by_user(self) -> Floats:
-        """The number of each user's predictions that the model could not make."""
-        if self.impossible is None:
-            return np.zeros(len(self))
-        return self.sum_by_user(self.impossible)
-
-    @property
     def n_unlabelled(self) -> int:
         """The number of listed items without a true value."""
-        return int(self.unlabelled_by_user.sum())
-
-    @property
-    def placement_choices(self) -> tuple[Convention, float | None] | None:
-        """The choices and threshold of `CatalogueLists`; None if every item has a row."""
-        return None
+        return int(self.pool.count_unlabelled(self).sum())
 
     @lazy_property
     def user_of_row(self) -> Positions:
@@ -359,58 +507,6 @@ class GroupedLists(ReadOnlyArrays):
             sums[has_rows] = np.add.reduceat(values.astype(np.float64, copy=False), starts)
         return sums
 
-    def compute_sort_key(self, convention: Convention) -> Floats:
-        """Return the key by which rows are ranked, largest first; equal keys are tied."""
-        return self.estimated if self.order_only else convention.round_estimates(self.estimated)
-
-    def find_spans(
-        self,
-        rows: Positions,  # noqa: ARG002 - for CatalogueLists
-        ahead: Positions,
-        size: Positions,
-    ) -> tuple[Positions, Positions]:
-        """Return the number of items ahead of each run of equal estimates, and its size.
-
-        Parameters
-        ----------
-        rows : int64 array, shape (n_runs,)
-            A row of each run.
-        ahead, size : int64 arrays, shape (n_runs,)
-            The number of rows ahead of the run in its list, and in the run.
-        """
-        return ahead, size
-
-    def find_first_tie_ranks(self, again: Positions) -> Floats:
-        """Return the first rank of each user that is part of a tie; inf if there is no tie.
-
-        Parameters
-        ----------
-        again : int64 array
-            The positions, in all lists in ranked order, of the rows with the estimate of the row
-            before.
-        """
-        start, end = self.offsets[:-1], self.offsets[1:]
-        first = np.append(again, len(self.true))[np.searchsorted(again, start)]
-        return np.where(first < end, first - start, np.inf)
-
-    def compute_tie_key(self, rule: TieRule) -> Floats:
-        """Return the key that orders tied rows, largest first: input order or item id."""
-        if rule.by == "input":
-            key = np.arange(len(self.true), dtype=np.float64)
-        else:
-            places = self.text_places if rule.by == "text" else self.item_codes
-            key = np.asarray(places, dtype=np.float64)
-        return key if rule.descending else -key
-
-    def find_places_in_ties(self, rows: Positions, place: Positions) -> Positions:  # noqa: ARG002
-        """Return the positions of rows among all items of their tie; `place` counts rows only."""
-        return place
-
-    def count_recommended(self, convention: Convention, threshold: float | None) -> Floats:
-        """Return the number of items in each list whose estimate is high enough to recommend."""
-        limit = convention.find_recommendation_limit(threshold)
-        return self.sum_by_user(convention.round_estimates(self.estimated) >= limit)
-
     @property
     def text_places(self) -> Positions:
         """The position of each row's item among all items, in the order of their ids as text."""
@@ -422,21 +518,6 @@ class GroupedLists(ReadOnlyArrays):
     def with_text_order(self) -> Self:
         """Return the lists with a column for `text_places`, computed once for all parts."""
         return self if self.item_ids is None else self.with_columns(text=self.text_places)
-
-    def get_items_at(self, rows: Positions, ranks: Positions, k: int) -> tuple[Ids, Floats, Floats]:
-        """Return the items, estimates and grades at the first ranks; there is only one user.
-
-        Parameters
-        ----------
-        rows, ranks : int64 arrays
-            Rows, and the rank of each from 0.
-        k : int
-            The number of ranks, at most the length of the list.
-        """
-        order = np.empty(k, dtype=np.int64)
-        order[ranks[ranks < k]] = rows[ranks < k]
-        items = self.items
-        return order if items is None else items[order], self.estimated[order], self.true[order]
 
     def add_users(self, users: Ids) -> Self:
         """Return the lists with more users, who have no list and no labels; known ones stay."""
@@ -453,7 +534,7 @@ class GroupedLists(ReadOnlyArrays):
         by_user["offsets"] = compute_offsets(spread(np.diff(self.offsets)))
         by_user["unlisted_offsets"] = compute_offsets(spread(self.n_unlisted))
         changes: dict[str, Any] = by_user
-        return replace(self, **changes)
+        return replace(self, pool=self.pool.map_arrays(spread), **changes)
 
     def with_columns(self, **columns: NDArray[Any]) -> Self:
         """Return the lists with columns replaced or added."""
@@ -472,10 +553,6 @@ class GroupedLists(ReadOnlyArrays):
         """Return the lists without some columns."""
         columns = {name: column for name, column in self.columns.items() if name not in names}
         return replace(self, columns=columns)
-
-    def select_labelled(self) -> GroupedLists:
-        """Return the lists without their unlabelled items."""
-        return self.select_rows(~np.isnan(self.true))
 
     def select_rows(self, kept: Flags) -> GroupedLists:
         """Return the lists with only some of their rows."""
@@ -520,10 +597,11 @@ class GroupedLists(ReadOnlyArrays):
             columns={name: column[rows] for name, column in self.columns.items()},
             unlisted_offsets=compute_offsets(self.n_unlisted[users]),
             unlisted={name: column[labels] for name, column in self.unlisted.items()},
+            pool=self.pool.map_arrays(lambda column: column[users]),
             **by_user,
         )
 
     def _list_arrays_by_user(self) -> list[str]:
         """Return the names of the fields that are arrays with an entry per user."""
-        names = [field.name for field in fields(self) if field.name not in _NOT_BY_USER]
+        names = [one.name for one in fields(self) if one.name not in _NOT_BY_USER]
         return [name for name in names if isinstance(getattr(self, name), np.ndarray)]

@@ -9,7 +9,7 @@ import numpy as np
 
 from recsys_ndcg.arrays import Flags
 from recsys_ndcg.convention import Convention, format_choice
-from recsys_ndcg.lists.catalogue_lists import CatalogueLists
+from recsys_ndcg.lists.catalogue import Catalogue
 from recsys_ndcg.lists.facts import Facts
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 
@@ -40,7 +40,7 @@ def prepare_lists(
         empty = {name: column[:0] for name, column in lists.unlisted.items()}
         lists = replace(lists, unlisted_offsets=offsets, unlisted=empty)
     if convention.unlabelled == "filter" and lists.n_unlabelled:
-        lists = lists.select_labelled()
+        lists = lists.pool.select_labelled(lists)
     return lists
 
 
@@ -105,11 +105,11 @@ class Objections:
         return f", the first {format_users(kept)}"
 
     def _find_placement_objection(self) -> str:
-        """Return which choice differs from the choices of `CatalogueLists`; "" if none does."""
-        placed = self.facts.placement_choices
+        """Return which choice differs from the choices of a `Catalogue`; "" if none does."""
+        placed = self.facts.placement
         if placed is None:
             return ""
-        change = CatalogueLists.find_changed_choice(placed, (self.convention, self.threshold))
+        change = Catalogue.find_changed_choice(placed, (self.convention, self.threshold))
         if change is None:
             return ""
         name, old, new = change
@@ -150,7 +150,7 @@ def format_rows(lists: GroupedLists, rows: Flags) -> str:
 
 
 def _name_unlabelled(lists: GroupedLists) -> str:
-    users = lists.users[lists.unlabelled_by_user > 0].tolist()
+    users = lists.users[lists.pool.count_unlabelled(lists) > 0].tolist()
     return format_rows(lists, np.isnan(lists.true)) or f"user {users[0]!r}"
 
 

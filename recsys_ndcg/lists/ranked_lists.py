@@ -182,7 +182,7 @@ class RankedLists(GroupedLists):
         >>> lists.protocol
         'sampled'
         """
-        if self.candidates is not None:
+        if self.pool.sizes is not None:
             msg = (
                 "Lists that were made with n_items= or items= come from a catalogue. Leave these "
                 "options out if the items were sampled."

@@ -7,7 +7,7 @@ import numpy as np
 from recsys_ndcg.arrays import Floats, Positions, row_sums
 from recsys_ndcg.background import Background, Feature
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.lists import CandidateLists
+from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.metrics.calibration import normalise, sum_shown
 from recsys_ndcg.metrics.history import list_seen_candidates
 from recsys_ndcg.metrics.metric import get_background
@@ -63,7 +63,7 @@ class Categories(OfTopics):
 
     def numerator(self, ranking: Ranking) -> Floats:
         """Return the (expected) number of different categories."""
-        if isinstance(ranking.lists, CandidateLists):
+        if ranking.lists.pool.is_drawn:
             return self._count_drawn(ranking.lists, ranking.count_shown(self.k))
         hits = self.find_hits(ranking)
         return hits.count_shown(hits.count_places(ranking, self.k))
@@ -102,7 +102,7 @@ class Categories(OfTopics):
         """Return whether items without an entry do not count in the denominator."""
         return convention.missing_feature == "drop" and convention.list_over == "n"
 
-    def _count_drawn(self, lists: CandidateLists, shown: Positions) -> Floats:
+    def _count_drawn(self, lists: GroupedLists, shown: Positions) -> Floats:
         """Return the expected number of categories of as many items drawn from the candidates."""
         candidates = np.flatnonzero(np.asarray(get_background(lists).is_candidate))
         feature = self.get_feature(lists)
@@ -111,7 +111,7 @@ class Categories(OfTopics):
         lengths, index = np.unique(shown, return_inverse=True)
         size = np.full(len(lengths), len(candidates))
         n_with = np.tile(n_with, (len(lengths), 1))
-        if lists.excludes_history:  # each user has other candidates
+        if lists.pool.excludes_history:  # each user has other candidates
             n_seen, n_seen_with = self._count_seen(lists, feature)
             lengths, index, size = shown, np.arange(len(shown)), size[index] - n_seen
             n_with = n_with[np.zeros_like(index)] - n_seen_with
@@ -120,7 +120,7 @@ class Categories(OfTopics):
         return row_sums(1.0 - missed.reshape(n_with.shape))[index]
 
     @staticmethod
-    def _count_seen(lists: CandidateLists, feature: Feature) -> tuple[Positions, Positions]:
+    def _count_seen(lists: GroupedLists, feature: Feature) -> tuple[Positions, Positions]:
         """Return how many candidates each user had in training, and how many with each topic."""
         (owner, item), n_topics = list_seen_candidates(lists), count_labels(feature)
         place, topic = list_topics(feature, item)

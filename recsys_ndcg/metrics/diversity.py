@@ -9,7 +9,7 @@ import numpy as np
 from recsys_ndcg.arrays import Floats, Positions
 from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.lists import CandidateLists, GroupedLists
+from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.metrics.distances import (
     average_candidates,
     find_distance_objection,
@@ -158,7 +158,7 @@ class Diversity(OfColumn):
     def _sum_distances(self, ranking: Ranking) -> Floats:
         lists, convention = ranking.lists, ranking.convention
         known = get_background(lists)
-        if not isinstance(lists, CandidateLists):
+        if not lists.pool.is_drawn:
             shown = self._get_shown(ranking)
             return find_distances(known, self.column, convention).sum_expected(shown)
         count, mean = self._count(ranking), np.full(len(lists), np.nan)
@@ -167,17 +167,17 @@ class Diversity(OfColumn):
             mean = average_candidates(known, self.column, convention, left_out)
         return np.asarray(count * (count - 1) / 2 * mean)
 
-    def _find_left_out(self, lists: CandidateLists) -> ShownItems:
+    def _find_left_out(self, lists: GroupedLists) -> ShownItems:
         """Return the candidates that each user had in training, if these are not recommended."""
         owner, item = np.zeros((2, 0), dtype=np.int64)
-        if lists.excludes_history:
+        if lists.pool.excludes_history:
             owner, item = list_seen_candidates(lists)
         is_tied, n_drawn = np.zeros(len(item), dtype=bool), np.zeros(len(lists), dtype=np.int64)
         return ShownItems(len(lists), owner, item, is_tied, n_drawn)
 
     def _count(self, ranking: Ranking) -> Floats:
         """Return the number of items that each list shows."""
-        if isinstance(ranking.lists, CandidateLists):
+        if ranking.lists.pool.is_drawn:
             return ranking.count_shown(self.k).astype(np.float64)
         return self._get_shown(ranking).count
 

@@ -209,14 +209,14 @@ def sum_random_exposures(
     longest = int(lists.n_items.max(initial=1))
     depth = min(metric.k or longest, longest)
     sums = np.append(0.0, np.cumsum(metric.weigh_ranks(depth, convention)))
-    n_candidates = lists.n_items if lists.candidates is None else lists.candidates
+    n_candidates = lists.n_items if lists.pool.sizes is None else lists.pool.sizes
     n_shown = sums[np.minimum(np.minimum(lists.n_items, n_candidates), depth)]
     kept = kept & (n_shown > 0)
     n_shown, share = n_shown[kept], n_shown[kept] / n_candidates[kept]
     columns = weigh_shares(share, n_shown)
     is_candidate = known.is_candidate.astype(np.float64)
     totals = {name: column.sum() * is_candidate for name, column in columns.items()}
-    if lists.excludes_history:
+    if lists.pool.excludes_history:
         owner, item = lists.history
         place = np.cumsum(kept) - 1
         item, owner = item[kept[owner]], place[owner[kept[owner]]]

@@ -10,9 +10,8 @@ import numpy as np
 
 from recsys_ndcg.arrays import Flags, Floats, Positions, row_sums
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lazy import Cache, lazy_property
-from recsys_ndcg.lists import CandidateLists, Facts, GroupedLists, Objections, prepare_lists
+from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.ranking.graded_lists import GradedLists, make_gain_key
 from recsys_ndcg.ranking.ordering import sort_descending
 from recsys_ndcg.ranking.sorted_lists import SortedLists
@@ -197,12 +196,12 @@ class Ranking:
         """The number of recommended items of each list, which are its first ones."""
         if self.convention.recommend_from is None:
             return self.n_items
-        return self.graded.lists.count_recommended(self.convention, self.threshold)
+        return self.lists.pool.count_recommended(self.lists, self.convention, self.threshold)
 
     @lazy_property
     def _width(self) -> int:
         """The number of ranks in the tables."""
-        longest, depth = int(self.graded.lists.n_ranks.max(initial=1)), self.sorted_lists.depth
+        longest, depth = int(self.lists.n_ranks.max(initial=1)), self.sorted_lists.depth
         return longest if depth is None else min(depth, longest)
 
     @property
@@ -371,15 +370,10 @@ class Ranking:
         return self.graded.lists
 
     def of_items(self, values: ItemValues) -> Floats:
-        """Return the (expected) value of the item at each rank: shape (n_users, width).
-
-        Items of lists chosen from candidates have the values of any of them, as in random order.
-        """
-        if isinstance(self.lists, CandidateLists):
-            return self._hide_missing_ranks(self._draw_candidates(values))
+        """Return the (expected) value of the item at each rank: shape (n_users, width)."""
         groups = self._order_groups(values.key, lambda: values.signed)
         cells, means = self._get_cells(groups), groups.compute_means(values.by_row)
-        return self._hide_missing_ranks(cells.fill_table(means[cells.group]))
+        return cells.fill_table(means[cells.group])
 
     def order_by(self, values: ItemValues) -> tuple[TieGroups, Cells]:
         """Return the groups of items that share their ranks, and the cells that they cover.
@@ -391,13 +385,23 @@ class Ranking:
 
     def deviation_of_items(self, values: ItemValues, weights: Floats) -> Floats:
         """Return the standard deviation of Σ w·v over all orders, as in `deviation`."""
-        mean, by_row = self._mean_of_candidates(values), values.by_row
-        centred = by_row - np.repeat(mean, np.diff(self.lists.offsets))
-        squares = self._sum_rows(centred * centred)
-        if isinstance(self.lists, CandidateLists):
-            n_others, others = self._sum_others(values, mean)
-            squares = squares + (n_others * (mean * mean) if others is None else others)
+        squares = self._sum_squares(values, self._average(values))
         return self._deviate(np.sqrt(np.maximum(squares, 0.0)), weights)
+
+    def _average(self, values: ItemValues) -> Floats:
+        """Return the mean value of all items that each list is drawn from, 0 for an empty list."""
+        n_items = self.lists.n_candidates
+        mean: Floats = self._sum_values(values) / np.maximum(n_items, 1)
+        return mean
+
+    def _sum_values(self, values: ItemValues) -> Floats:
+        """Return the sum of the values of these items."""
+        return self._sum_rows(values.by_row)
+
+    def _sum_squares(self, values: ItemValues, mean: Floats) -> Floats:
+        """Return the sum of the squared differences of these items from each user's mean."""
+        centred = values.by_row - np.repeat(mean, np.diff(self.lists.offsets))
+        return self._sum_rows(centred * centred)
 
     @property
     def tie_groups(self) -> TieGroups:
@@ -429,76 +433,6 @@ class Ranking:
     def _sum_rows(self, by_row: Floats) -> Floats:
         """Return the sums over each user's rows, which do not depend on their order."""
         return self.lists.sum_by_user(sort_descending(by_row, self.lists.offsets))
-
-    def _sum_others(self, values: ItemValues, mean: Floats) -> tuple[Floats, Floats | None]:
-        """Return the number of candidates without a row, and the sum of their squared differences.
-
-        The sum is None if their values are 0.
-        """
-        lists = self.lists
-        n_others = (lists.n_candidates - np.diff(lists.offsets)).astype(np.float64)
-        if values.by_item is None or not isinstance(lists, CandidateLists):
-            return n_others, None
-        catalogue, user, item = lists.other_items
-        center = values.by_item[catalogue].mean()
-        by_item = values.by_item - center  # near the mean of each user, so nothing cancels
-        shift = mean - center
-        totals = [
-            power(by_item[catalogue]).sum()
-            - np.bincount(user, weights=power(by_item[item]), minlength=len(lists))
-            for power in (np.asarray, np.square)
-        ]
-        squares: Floats = totals[1] - 2 * shift * totals[0] + n_others * shift * shift
-        return n_others, np.maximum(squares, 0.0)
-
-    def _mean_of_candidates(self, values: ItemValues) -> Floats:
-        """Return the mean value of all items that each list is drawn from, 0 for an empty list."""
-        lists = self.lists
-        total = self._sum_rows(values.by_row)
-        if values.by_item is not None and isinstance(lists, CandidateLists):
-            catalogue, user, item = lists.other_items
-            left_out = np.bincount(user, weights=values.by_item[item], minlength=len(lists))
-            total = total + (values.by_item[catalogue].sum() - left_out)
-        mean: Floats = total / np.maximum(lists.n_candidates, 1)
-        return mean
-
-    def _draw_candidates(self, values: ItemValues) -> Floats:
-        """Return the mean value of the candidates at each rank, or their best or worst values."""
-        rule, width = self.convention.tie_rule, self._width
-        if not rule.by:
-            return np.repeat(self._mean_of_candidates(values)[:, None], width, axis=1)
-        sign = 1.0 if rule.descending == values.largest_first else -1.0
-        lists = self.lists
-        rows = np.full((len(lists), int(np.diff(lists.offsets).max(initial=0))), -np.inf)
-        place = np.arange(len(values.by_row)) - lists.offsets[lists.user_of_row]
-        rows[lists.user_of_row, place] = sign * values.by_row
-        table = np.hstack([rows, self._find_top_others(values, sign)])
-        table = -np.sort(-table, axis=1)[:, :width]
-        return np.where(np.isneginf(table), 0.0, sign * table)
-
-    def _find_top_others(self, values: ItemValues, sign: float) -> Floats:
-        """Return the largest values, times a sign, of candidates without a row; -inf past them."""
-        lists, width, n_users = self.lists, self._width, len(self.lists)
-        if values.by_item is None or not isinstance(lists, CandidateLists):
-            n_others, _ = self._sum_others(values, np.zeros(n_users))
-            return np.where(np.arange(width) < n_others[:, None], 0.0, -np.inf)
-        catalogue, user, item = lists.other_items
-        order = catalogue[np.argsort(-sign * values.by_item[catalogue], kind="stable")]
-        place_of = np.empty(len(values.by_item), dtype=np.int64)
-        place_of[order] = np.arange(len(order))
-        pairs = np.sort(user * (len(order) + 1) + place_of[item])
-        user, place = np.divmod(pairs, len(order) + 1)
-        first = np.searchsorted(user, np.arange(n_users))
-        # the j-th item left out has (place - j) items before it that stay
-        before = place - (np.arange(len(pairs)) - first[user])
-        keys = np.repeat(np.arange(n_users), width) * (len(order) + 1) + np.tile(
-            np.arange(width), n_users
-        )
-        skipped = np.searchsorted(user * (len(order) + 1) + before, keys, side="right")
-        index = np.tile(np.arange(width), n_users) + skipped - np.repeat(first, width)
-        top = np.append(sign * values.by_item[order], -np.inf)[np.minimum(index, len(order))]
-        table: Floats = top.reshape(n_users, width)
-        return table
 
     @property
     def error(self) -> Floats:
@@ -614,8 +548,8 @@ class Ranking:
         rule, sorted_lists, lists = self.convention.tie_rule, self.sorted_lists, self.graded.lists
         if not sorted_lists.tie_groups.has_ties:
             return sorted_lists.tie_groups
-        groups = sorted_lists.sort_groups(rule, lambda: lists.compute_tie_key(rule))
-        places = lists.find_places_in_ties(groups.rows, groups.place)
+        groups = sorted_lists.sort_groups(rule, lambda: lists.pool.compute_tie_key(lists, rule))
+        places = lists.pool.find_places_in_ties(lists, groups.rows, groups.place)
         return groups.place_rows(places, sorted_lists.depth)
 
     def _get_cells(self, groups: TieGroups) -> Cells:
@@ -631,48 +565,5 @@ class Ranking:
         return self._hide_missing_ranks(cells.fill_table(shares[cells.group]))
 
     def _hide_missing_ranks(self, table: Floats) -> Floats:
-        """Return a table with 0 at ranks that sampled candidate lists do not have."""
-        if not self.graded.lists.is_cut_short:
-            return table
-        return np.where(np.arange(table.shape[-1]) < self.n_items[:, None], table, 0.0)
-
-
-def rank(
-    lists: GroupedLists,
-    convention: Convention,
-    depth: int | None = None,
-    *,
-    threshold: float | None = None,
-) -> Ranking:
-    """Rank lists under a convention.
-
-    Parameters
-    ----------
-    lists : GroupedLists
-        The lists.
-    convention : Convention
-        All choices.
-    depth : int, optional
-        The number of ranks in the tables; None for the length of the longest list.
-    threshold : float, optional
-        The least grade of a relevant item.
-
-    Raises
-    ------
-    InvalidInputError
-        The lists cannot be ranked under the convention.
-
-    Examples
-    --------
-    >>> from recsys_ndcg import Convention, RankedLists
-    >>> lists = RankedLists.from_tuples({"ann": [(2.0, 1), (4.5, 3), (2.0, 2)]})
-    >>> rank(lists, Convention(), depth=2).gain
-    array([[7., 2.]])
-    """
-    facts = Facts.of(lists, keep_distinct=not isinstance(convention.gain, str))
-    objections = Objections(convention, threshold, facts, lists)
-    objection = objections.find_order_objection() or objections.find_gain_objection()
-    InvalidInputError.raise_if(objection)
-    prepared = prepare_lists(lists, convention)
-    sorted_lists = SortedLists(prepared, convention, depth=depth)
-    return Ranking(GradedLists(prepared), sorted_lists, convention, threshold=threshold)
+        """Return a table with 0 at ranks that drawn lists do not have."""
+        return table

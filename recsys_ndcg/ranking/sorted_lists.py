@@ -53,7 +53,7 @@ class SortedLists:
         first = np.arange(len(rows)) if begins_group.all() else np.flatnonzero(begins_group)
         end = np.append(first[1:], len(rows))
         user = np.repeat(np.arange(len(lists)), np.diff(offsets))[first]
-        spans = lists.find_spans(rows[first], first - offsets[user], end - first)
+        spans = lists.pool.find_spans(lists, rows[first], first - offsets[user], end - first)
         return TieGroups(rows, np.append(first, len(rows)), user, *spans).keep_ranks(self.depth)
 
     @lazy_property
@@ -62,7 +62,7 @@ class SortedLists:
         if self.all_tied:
             return np.where(self.lists.n_items > 1, 1.0, np.inf)
         is_tied = ~_is_new(self._sorted_key, self.lists.offsets)
-        return self.lists.find_first_tie_ranks(np.flatnonzero(is_tied))
+        return self.lists.pool.find_first_tie_ranks(self.lists, np.flatnonzero(is_tied))
 
     def sort_groups(self, name: Hashable, key: Callable[[], Floats]) -> TieGroups:
         """Return the tie groups with rows sorted by a key, largest first; computed once per name.
@@ -79,7 +79,7 @@ class SortedLists:
     @lazy_property
     def _key(self) -> Floats:
         """The sort key of each row, largest first."""
-        return self.lists.compute_sort_key(self.convention)
+        return self.lists.pool.compute_sort_key(self.lists, self.convention)
 
     @lazy_property
     def _sorted_key(self) -> Floats:

@@ -151,7 +151,7 @@ def _rank_users(
         user_lists, n_items = lists.slice_users(user, user + 1), int(ranking.n_items[user])
         n_listed = min(n_items, k or n_items)
         at_ranks = rows[first:last] - int(lists.offsets[user]), ranks[first:last], n_listed
-        items, estimated, true = user_lists.get_items_at(*at_ranks)
+        items, estimated, true = user_lists.pool.get_items_at(user_lists, *at_ranks)
         ranked = {
             "item": items,
             **({"estimated": estimated} if has_estimates else {}),

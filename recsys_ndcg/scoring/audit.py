@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from recsys_ndcg.arrays import Floats, Positions
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lazy import lazy_property
-from recsys_ndcg.lists import CandidateLists, Facts, GroupedLists, digest_labels
+from recsys_ndcg.lists import Facts, GroupedLists, digest_labels, draw_from_candidates
 from recsys_ndcg.metrics import Judged, OverLists, sum_random_exposures
 from recsys_ndcg.parallel import get_thread_limit, limit_threads
 from recsys_ndcg.ranking import ItemTotals
@@ -288,9 +288,9 @@ class MeasuredLists:
 
     def measure_order_roles(self) -> TablesByRole:
         """Measure random, best and worst orders of the lists, or of their candidates if known."""
-        candidates = CandidateLists.from_lists(self.lists, self._find_marked_items())
+        candidates = draw_from_candidates(self.lists, self._find_marked_items())
         needs_items = np.array([bool(one.metric.needs) for one in self.plan.measurements])
-        if self.lists.placement_choices is None or not needs_items.any():
+        if self.lists.pool.placement is None or not needs_items.any():
             return self._measure_orders(candidates)
         # lists of a ranked catalogue count the unlabelled items, whose values are needed here
         of_items, of_grades = self._measure_orders(candidates), self._measure_orders(self.lists)
@@ -322,7 +322,7 @@ class MeasuredLists:
             if not isinstance(one.metric, OverLists) or one.metric.no_chance:
                 continue
             kept = ~scores.left_out[:, column]
-            if self.lists.candidates is not None or self.lists.placement_choices is not None:
+            if self.lists.pool.sizes is not None or self.lists.pool.placement is not None:
                 totals[column] = sum_random_exposures(one.metric, one.convention, self.lists, kept)
             else:
                 random = self._with_all_tied(one, "expected")
@@ -378,14 +378,14 @@ class MeasuredLists:
         all_tied = replace(measurement.with_ties(ties), all_tied=True)
         if not measurement.metric.depends_on_order:
             return all_tied.without_score("its score does not depend on the order")
-        has_candidates, known = self.lists.candidates is not None, self.facts.background
+        has_candidates, known = self.lists.pool.sizes is not None, self.facts.background
         if measurement.metric.needs and has_candidates and known and known.is_candidate is None:
             return all_tied.without_score("only the number of candidates is known: pass catalogue=")
         reason = measurement.denominator_objection(self.facts, is_chosen=has_candidates)
         reason = reason or measurement.metric.chance_objection(
             measurement.convention,
             self.facts.background,
-            is_drawn=has_candidates or self.lists.placement_choices is not None,
+            is_drawn=has_candidates or self.lists.pool.placement is not None,
         )
         return all_tied.without_score(reason) if reason else all_tied
 

@@ -425,7 +425,7 @@ def _find_rows_objection(metric: Metric, convention: Convention, lists: GroupedL
     if known is None:
         return ""
     # the rows of a ranked catalogue are labels, too
-    is_ranked = lists.placement_choices is not None
+    is_ranked = lists.pool.placement is not None
     if "seen" in metric.reads and convention.seen == "raise" and not is_ranked:
         seen = lists.is_seen
         if seen.any():

@@ -14,7 +14,14 @@ from recsys_ndcg.lazy import Cache, lazy_property
 from recsys_ndcg.lists import GroupedLists, prepare_lists
 from recsys_ndcg.metrics import Metric, OverLists
 from recsys_ndcg.parallel import map_in_threads, split_users
-from recsys_ndcg.ranking import Exposures, GradedLists, Ranking, SampledRanking, SortedLists
+from recsys_ndcg.ranking import (
+    Exposures,
+    GradedLists,
+    Ranking,
+    SampledRanking,
+    SortedLists,
+    rank_sorted_lists,
+)
 from recsys_ndcg.scoring.measurement import Measurement
 from recsys_ndcg.scoring.scores import ListCounts, Scores
 
@@ -41,7 +48,8 @@ def map_blocks(
     depth = None if None in depths else max(depth for depth in depths if depth is not None)
     if any(one.convention.tie_rule.by == "text" for one in measurements):
         lists = lists.with_text_order()
-    n_read = lists.n_ranks if depth is None else np.minimum(lists.n_ranks, depth)
+    n_read = lists.n_ranks
+    n_read = n_read if depth is None else np.minimum(n_read, depth)
     blocks = split_users(lists.offsets, n_read)
 
     return map_in_threads(lambda users: work(Block(lists.slice_users(*users), depth)), blocks)
@@ -111,7 +119,7 @@ class Block:
         """Return who was shown what, for a measurement of all lists together; else None."""
         metric = one.metric
         # candidates that are not drawn yet were shown to nobody
-        if one.no_score_reason or not isinstance(metric, OverLists) or self.lists.is_cut_short:
+        if one.no_score_reason or not isinstance(metric, OverLists) or self.lists.pool.is_drawn:
             return None
         return self._cache.get_or_compute(
             (metric.exposure_key(one.convention), self._ranking_key(one)),
@@ -130,13 +138,13 @@ class Block:
 
     def _make_ranking(self, one: Measurement) -> Ranking:
         graded, sorted_lists = self._get_graded(one), self._get_sorted(one)
-        return Ranking(graded, sorted_lists, one.convention, one.threshold)
+        return rank_sorted_lists(graded, sorted_lists, one.convention, one.threshold)
 
     def _ranking_key(self, one: Measurement) -> Hashable:
         """Return a key that differs between rankings: with the rule for ties if there are ties."""
         sorted_lists = self._get_sorted(one)
         # candidates without a row are tied, too
-        has_ties = sorted_lists.tie_groups.has_ties or self.lists.is_cut_short
+        has_ties = sorted_lists.tie_groups.has_ties or self.lists.pool.is_drawn
         ties = one.convention.ties if has_ties else ""
         return self._get_graded(one), sorted_lists, one.threshold, ties, one.choices_key
 
@@ -212,10 +220,10 @@ class Block:
             tied=np.isfinite(self._get_sorted(one).first_tie_rank),
             missing=graded.lists.missing,
             ratings=lists.n_items,
-            candidates=lists.n_items if lists.candidates is None else lists.candidates,
-            unlabelled=lists.unlabelled_by_user,
+            candidates=lists.n_items if lists.pool.sizes is None else lists.pool.sizes,
+            unlabelled=lists.pool.count_unlabelled(lists),
             unlisted=lists.n_unlisted,
-            impossible=lists.impossible_by_user,
+            impossible=lists.pool.count_impossible(lists),
             repeats=np.zeros(len(lists), dtype=np.int64)
             if lists.repeats is None
             else lists.repeats,

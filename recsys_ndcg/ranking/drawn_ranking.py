@@ -1,0 +1,156 @@
+"""DrawnRanking: lists that are drawn from candidates, which have no order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from recsys_ndcg.arrays import Floats, Positions
+from recsys_ndcg.convention import Convention
+from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.lazy import lazy_property
+from recsys_ndcg.lists import (
+    Facts,
+    GroupedLists,
+    Objections,
+    find_other_candidates,
+    prepare_lists,
+)
+from recsys_ndcg.ranking.graded_lists import GradedLists
+from recsys_ndcg.ranking.ranking import ItemValues, Ranking
+from recsys_ndcg.ranking.sorted_lists import SortedLists
+
+
+@dataclass(eq=False, repr=False)
+class DrawnRanking(Ranking):
+    """Lists that are drawn from candidates: items have the values of any of them."""
+
+    def _hide_missing_ranks(self, table: Floats) -> Floats:
+        return np.where(np.arange(table.shape[-1]) < self.n_items[:, None], table, 0.0)
+
+    @lazy_property
+    def _others(self) -> tuple[Positions, Positions, Positions]:
+        return find_other_candidates(self.lists)
+
+    def _sum_values(self, values: ItemValues) -> Floats:
+        total = super()._sum_values(values)
+        if values.by_item is not None:
+            catalogue, user, item = self._others
+            left_out = np.bincount(user, weights=values.by_item[item], minlength=len(self.lists))
+            total = total + (values.by_item[catalogue].sum() - left_out)
+        return total
+
+    def _sum_squares(self, values: ItemValues, mean: Floats) -> Floats:
+        n_others, others = self._sum_others(values, mean)
+        others = n_others * (mean * mean) if others is None else others
+        return super()._sum_squares(values, mean) + others
+
+    def _sum_others(self, values: ItemValues, mean: Floats) -> tuple[Floats, Floats | None]:
+        """Return the number of candidates without a row, and the sum of their squared differences.
+
+        The sum is None if their values are 0.
+        """
+        lists = self.lists
+        n_others = (np.asarray(lists.pool.sizes) - np.diff(lists.offsets)).astype(np.float64)
+        if values.by_item is None:
+            return n_others, None
+        catalogue, user, item = self._others
+        center = values.by_item[catalogue].mean()
+        by_item = values.by_item - center  # near the mean of each user, so nothing cancels
+        shift = mean - center
+        totals = [
+            power(by_item[catalogue]).sum()
+            - np.bincount(user, weights=power(by_item[item]), minlength=len(lists))
+            for power in (np.asarray, np.square)
+        ]
+        squares: Floats = totals[1] - 2 * shift * totals[0] + n_others * shift * shift
+        return n_others, np.maximum(squares, 0.0)
+
+    def of_items(self, values: ItemValues) -> Floats:
+        """Return the mean value of the candidates at each rank, or their best or worst values."""
+        rule, width = self.convention.tie_rule, self._width
+        if not rule.by:
+            table = np.repeat(self._average(values)[:, None], width, axis=1)
+            return self._hide_missing_ranks(table)
+        sign = 1.0 if rule.descending == values.largest_first else -1.0
+        lists = self.lists
+        rows = np.full((len(lists), int(np.diff(lists.offsets).max(initial=0))), -np.inf)
+        place = np.arange(len(values.by_row)) - lists.offsets[lists.user_of_row]
+        rows[lists.user_of_row, place] = sign * values.by_row
+        table = np.hstack([rows, self._find_top_others(values, sign)])
+        table = -np.sort(-table, axis=1)[:, :width]
+        return self._hide_missing_ranks(np.where(np.isneginf(table), 0.0, sign * table))
+
+    def _find_top_others(self, values: ItemValues, sign: float) -> Floats:
+        """Return the largest values, times a sign, of candidates without a row; -inf past them."""
+        width, n_users = self._width, len(self.lists)
+        if values.by_item is None:
+            n_others, _ = self._sum_others(values, np.zeros(n_users))
+            return np.where(np.arange(width) < n_others[:, None], 0.0, -np.inf)
+        catalogue, user, item = self._others
+        order = catalogue[np.argsort(-sign * values.by_item[catalogue], kind="stable")]
+        place_of = np.empty(len(values.by_item), dtype=np.int64)
+        place_of[order] = np.arange(len(order))
+        pairs = np.sort(user * (len(order) + 1) + place_of[item])
+        user, place = np.divmod(pairs, len(order) + 1)
+        first = np.searchsorted(user, np.arange(n_users))
+        # the j-th item left out has (place - j) items before it that stay
+        before = place - (np.arange(len(pairs)) - first[user])
+        keys = np.repeat(np.arange(n_users), width) * (len(order) + 1) + np.tile(
+            np.arange(width), n_users
+        )
+        skipped = np.searchsorted(user * (len(order) + 1) + before, keys, side="right")
+        index = np.tile(np.arange(width), n_users) + skipped - np.repeat(first, width)
+        top = np.append(sign * values.by_item[order], -np.inf)[np.minimum(index, len(order))]
+        table: Floats = top.reshape(n_users, width)
+        return table
+
+
+def rank_sorted_lists(
+    graded: GradedLists, sorted_lists: SortedLists, convention: Convention, threshold: float | None
+) -> Ranking:
+    """Return the ranking of sorted lists."""
+    kind = DrawnRanking if graded.lists.pool.is_drawn else Ranking
+    return kind(graded, sorted_lists, convention, threshold)
+
+
+def rank(
+    lists: GroupedLists,
+    convention: Convention,
+    depth: int | None = None,
+    *,
+    threshold: float | None = None,
+) -> Ranking:
+    """Rank lists under a convention.
+
+    Parameters
+    ----------
+    lists : GroupedLists
+        The lists.
+    convention : Convention
+        All choices.
+    depth : int, optional
+        The number of ranks in the tables; None for the length of the longest list.
+    threshold : float, optional
+        The least grade of a relevant item.
+
+    Raises
+    ------
+    InvalidInputError
+        The lists cannot be ranked under the convention.
+
+    Examples
+    --------
+    >>> from recsys_ndcg import Convention, RankedLists
+    >>> lists = RankedLists.from_tuples({"ann": [(2.0, 1), (4.5, 3), (2.0, 2)]})
+    >>> rank(lists, Convention(), depth=2).gain
+    array([[7., 2.]])
+    """
+    facts = Facts.of(lists, keep_distinct=not isinstance(convention.gain, str))
+    objections = Objections(convention, threshold, facts, lists)
+    objection = objections.find_order_objection() or objections.find_gain_objection()
+    InvalidInputError.raise_if(objection)
+    prepared = prepare_lists(lists, convention)
+    sorted_lists = SortedLists(prepared, convention, depth=depth)
+    return rank_sorted_lists(GradedLists(prepared), sorted_lists, convention, threshold)
