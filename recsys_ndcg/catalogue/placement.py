@@ -189,7 +189,7 @@ class Placement:
         if len(strangers) > _MANY * len(self._users):
             warn(f"{finding}: they are ranked as unknown users.")
 
-    def lists(self, show: Callable[[float], None] | None = None) -> GroupedLists:
+    def lists(self, show: Callable[[float], None] | None = None) -> RankedLists:
         """Return the lists of the test users; `show` is called with the share of finished users."""
         places = np.full(len(self._items), -1)
         places[self._catalogue] = np.arange(len(self._catalogue))
@@ -215,7 +215,7 @@ class Placement:
         unlisted = np.searchsorted(unlisted_rows, self._labels.offsets)
         order = np.lexsort((rows["within"], rows["ahead"], user))
         order = order[listed[order]]
-        return GroupedLists(
+        return RankedLists(
             users=self._users,
             offsets=count_offsets(user[listed], len(self._users)),
             columns={name: values[order] for name, values in rows.items()},

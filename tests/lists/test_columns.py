@@ -35,7 +35,7 @@ def test_a_further_column_is_grouped_by_user_like_the_estimates(form: Any) -> No
     assert lists.estimated.tolist() == [4.0, 3.0, 1.0, 2.0]
     assert lists.columns["propensity"].tolist() == [0.2, 0.4, 0.1, 0.3]
     assert lists.take(np.array([1])).columns["propensity"].tolist() == [0.1, 0.3]
-    assert lists.select_labelled().columns["propensity"].tolist() == [0.2, 0.4, 0.1]
+    assert lists.pool.select_labelled(lists).columns["propensity"].tolist() == [0.2, 0.4, 0.1]
 
 
 def test_it_is_read_from_files_and_under_other_names(tmp_path: Path) -> None:

@@ -189,14 +189,15 @@ def test_a_merged_row_is_impossible_if_the_rows_that_count_are(rule: Any, flags:
 def test_the_lists_that_were_given_stay_as_they_are() -> None:
     """A rule makes lists of its own."""
     lists = rn.RankedLists.from_surprise(ann("a"))
-    before = lists.estimated.tolist(), lists.n_items.tolist(), lists.impossible_by_user.sum()
+    n_impossible = lists.pool.count_impossible(lists).sum()
+    before = lists.estimated.tolist(), lists.n_items.tolist(), n_impossible
     for rule in ("last", "drop", "rank"):
         report = rn.evaluate(lists, convention=rn.Convention(impossible=rule))
         assert report.explain("ann")["ndcg"].tolist()[-1] == pytest.approx(report.mean.iloc[0])
     assert (
         lists.estimated.tolist(),
         lists.n_items.tolist(),
-        lists.impossible_by_user.sum(),
+        lists.pool.count_impossible(lists).sum(),
     ) == before
 
 

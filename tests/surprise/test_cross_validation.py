@@ -554,7 +554,7 @@ WRONG: list[tuple[Any, dict[str, Any], str]] = [
     (["precison@5:catalogue"], UNKNOWN, "Did you mean 'precision'"), ([""], UNKNOWN, "There are"),
     (["recall@5"], {"threshold": None}, "needs to know which items are relevant: pass threshold"),
     (["ndcg@5"], {"threshold": None, "convention": rn.Convention(gain="binary")}, "threshold"),
-    (["rmse"], {"convention": {"gain": "linear"}}, "convention must be a Convention"),
+    (["rmse"], {"convention": ["linear"]}, "convention must be a Convention"),
     (["rmse"], {"n_jobs": 0}, "n_jobs must be a whole number"),
     (["rmse", "ndcg@5:catalogue"], {"return_train_measures": True}, CATALOGUE_OF_TRAINING),
 ]  # fmt: skip
