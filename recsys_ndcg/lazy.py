@@ -9,7 +9,7 @@ from contextlib import suppress
 from functools import cached_property
 from importlib import import_module
 from types import FrameType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 Value = TypeVar("Value")
 _IMPORT = re.compile(r"from (\S+) import \w+ as (\w+)(  # for other rooms)?")
@@ -30,6 +30,18 @@ class lazy_property(cached_property[Value]):  # noqa: N801 - used as a decorator
                 return self
             value = instance.__dict__[self.attrname] = self.func(instance)
             return value
+
+
+class Viewed:
+    """A value that notebooks show as a document, which a room above its own builds."""
+
+    #: The function that builds the document, ``module:name``.
+    view: ClassVar[str]
+
+    def _repr_html_(self) -> str:
+        module, _, name = self.view.partition(":")
+        html: str = getattr(import_module(module), name)(self).render("html")
+        return html
 
 
 class Cache:

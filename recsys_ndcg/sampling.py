@@ -237,7 +237,7 @@ def _check_lists(lists: GroupedLists, plan: Plan, is_relevant: Flags, needed: in
     if lists.weights is not None:
         msg = "Labels with weights have no known mean over samples. Leave the weights out."
         raise InvalidInputError(msg)
-    unlisted = compute_relevance(lists.unlisted_true, plan.threshold) == 1
+    unlisted = compute_relevance(lists.unlisted["true"], plan.threshold) == 1
     is_counted = any(one.convention.unlisted == "count" for one in plan.measurements)
     if unlisted.any() and is_counted:
         first = quote(lists.users[lists.user_of_label[int(unlisted.argmax())]])

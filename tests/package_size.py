@@ -44,6 +44,7 @@ TIERS = {
     "lab": "catalogue experiments folds split_checks surprise",
     "edges": "cli integrations scale",
 }
+_N_CLASSES = 10  # that are printed
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -223,6 +224,38 @@ def count_added_lines(branch: str) -> tuple[int, int]:
     return sum(n for path, n in added.items() if path in known), sum(added.values())
 
 
+def count_members(rooms: str) -> dict[str, int]:
+    """Return how many members each class of some rooms has, with those of parents only it has."""
+    found = [one for file in FILES for one in file.tree.body if isinstance(one, ast.ClassDef)]
+    bases = {
+        one.name: {base.id for base in one.bases if isinstance(base, ast.Name)} for one in found
+    }
+    members = {one.name: _list_members(one) for one in found}
+    parents = {name: _find_parents(name, bases) for name in bases}
+    heirs = Counter(parent for each in parents.values() for parent in each)
+    return {
+        one.name: len(members[one.name].union(
+            *(members[each] for each in parents[one.name] if heirs[each] == 1)
+        ))
+        for file in FILES if file.room in rooms.split()
+        for one in file.tree.body if isinstance(one, ast.ClassDef)
+    }  # fmt: skip
+
+
+def _list_members(one: ast.ClassDef) -> set[str]:
+    """Return the fields, attributes and methods of a class, without those of Python."""
+    names = {each.name for each in one.body if isinstance(each, ast.FunctionDef)}
+    for each in one.body:
+        targets = each.targets if isinstance(each, ast.Assign) else [getattr(each, "target", None)]
+        names |= {target.id for target in targets if isinstance(target, ast.Name)}
+    return {name for name in names if not name.startswith("__")}
+
+
+def _find_parents(name: str, bases: dict[str, set[str]]) -> set[str]:
+    near = bases[name] & bases.keys()
+    return near.union(*(_find_parents(each, bases) for each in near))
+
+
 def count_all() -> dict[str, int]:
     """Return the counts that may not grow."""
     return {
@@ -251,6 +284,10 @@ def main() -> None:
         lines = sum(len(file.code_lines) for file in files)
         names = len(names_of.get(room, ()))
         print(f"{lines:>7,} lines {len(files):>4} files {names:>4} names  {room}")
+    print()
+    members = count_members(" ".join(TIERS.values()))
+    for name, count in sorted(members.items(), key=lambda one: -one[1])[:_N_CLASSES]:
+        print(f"{count:>7,} members  {name}")
     print()
     lengths: Counter[str] = Counter()
     for file in TESTS:

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 
 import pytest
 
+from recsys_ndcg.convention import Convention
 from tests import package_size
 from tests.package_size import FILES, MODULES, SourceFile
 
@@ -45,6 +46,7 @@ LONGEST_FUNCTION = 60  # lines of code
 PUBLIC = {"recsys_ndcg.folds", "recsys_ndcg.surprise"}
 #: Counted by `tests.package_size`. A number may fall, never grow, except for a new subject. They
 #: grew when every form of labels, results and interactions came to be read at every door.
+MAX_MEMBERS = 45
 LIMITS = {
     "code lines, ground": 1_134,
     "code lines, core": 15_054,
@@ -121,6 +123,14 @@ def test_counts_stay_within_limits() -> None:
     counts = package_size.count_all()
     assert {what: counts[what] for what in LIMITS if counts[what] > LIMITS[what]} == {}
     assert counts["code lines of the tests"] <= 1.11 * counts["code lines"]
+
+
+def test_no_class_of_the_core_has_too_many_members() -> None:
+    """A ranking is what metrics see, and the fields of a convention are its choices."""
+    members = package_size.count_members(package_size.TIERS["core"])
+    members["Convention"] -= len(fields(Convention))
+    del members["Ranking"]
+    assert {name: count for name, count in members.items() if count > MAX_MEMBERS} == {}
 
 
 def test_a_door_lists_only_names_that_exist_and_are_used() -> None:

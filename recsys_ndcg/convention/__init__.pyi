@@ -1,6 +1,8 @@
 from recsys_ndcg.convention.convention import REPORT_FIELDS as REPORT_FIELDS
 from recsys_ndcg.convention.convention import Convention as Convention
 from recsys_ndcg.convention.convention import ConventionLike as ConventionLike
+from recsys_ndcg.convention.convention import describe_choice as describe_choice
+from recsys_ndcg.convention.convention import is_shown as is_shown
 from recsys_ndcg.convention.gains import THRESHOLD_GAINS as THRESHOLD_GAINS
 from recsys_ndcg.convention.gains import compute_relevance as compute_relevance
 from recsys_ndcg.convention.gains import compute_weights as compute_weights

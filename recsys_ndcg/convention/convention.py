@@ -16,10 +16,7 @@ from recsys_ndcg.convention import beyond, formulas, gains, notation, presets
 from recsys_ndcg.convention.gains import Discount, Gain
 from recsys_ndcg.convention.tie_rules import TIE_RULES, TieRule, TieRuleName
 from recsys_ndcg.errors import InvalidInputError, as_float, check_choice, is_number, quote, suggest
-from recsys_ndcg.lazy import lazy_property
-
-if TYPE_CHECKING:
-    from recsys_ndcg.rendering import ShownTable
+from recsys_ndcg.lazy import Viewed, lazy_property
 
 _OTHER_VALUES = {
     "gain": ", a mapping {grade: gain} or a function",
@@ -37,7 +34,7 @@ REPORT_FIELDS = [
 
 
 @dataclass(frozen=True, kw_only=True)
-class Convention:
+class Convention(Viewed):
     """All choices that can change a number.
 
     Parameters
@@ -181,6 +178,7 @@ class Convention:
     tail_at: float | None = None
     patience: float | None = None
 
+    view: ClassVar[str] = "recsys_ndcg.report:view_convention"
     library: InitVar[str | None] = field(default=None, kw_only=False)
 
     #: The preset and the metric that it was made from, and the choices of that metric itself.
@@ -279,7 +277,7 @@ class Convention:
         Choices of measures beyond accuracy are left out if they are defaults.
         """
         texts = self.texts.items()
-        return "|".join(f"{name}:{text}" for name, text in texts if _is_shown(name, text))
+        return "|".join(f"{name}:{text}" for name, text in texts if is_shown(name, text))
 
     @property
     def choices(self) -> dict[str, Any]:
@@ -565,55 +563,6 @@ class Convention:
         """
         return formulas.format_formulas(self)
 
-    @classmethod
-    def tabulate_texts(cls, texts: Mapping[str, str], defaults: Mapping[str, str]) -> ShownTable:
-        """Return a table of choices for people; those that are not the default are highlighted.
-
-        Parameters
-        ----------
-        texts : mapping of str
-            The text of each choice, or of another field of a signature.
-        defaults : mapping of str
-            The texts of the defaults; a field without one is never highlighted.
-        """
-        import pandas as pd  # noqa: PLC0415 - not needed otherwise
-
-        from recsys_ndcg.rendering import ShownTable, shorten  # noqa: PLC0415 - in notebooks only
-
-        changed = [text != defaults.get(name, text) for name, text in texts.items()]
-        before = [
-            defaults[name] if is_changed else ""
-            for name, is_changed in zip(texts, changed, strict=True)
-        ]
-        cells = {
-            "choice": [*texts],
-            "value": [*map(shorten, texts.values())],
-            "default, if changed": before,
-            "meaning": [_describe(name, text) for name, text in texts.items()],
-        }
-        bold = [place for place, is_changed in enumerate(changed) if is_changed]
-        return ShownTable("Choices", pd.DataFrame(cells), bold=bold)
-
-    def _repr_html_(self) -> str:
-        from recsys_ndcg.rendering import (  # noqa: PLC0415 - in notebooks only
-            Document,
-            Section,
-            pluralise,
-        )
-
-        texts, defaults = self.texts, self.format_defaults()
-        n_changed = sum(text != defaults[name] for name, text in texts.items())
-        made_from = (
-            "made from the preset {} for {}, ".format(*self.preset_of) if self.preset_of else ""
-        )
-        facts = f"Convention: {made_from}{pluralise(n_changed, 'choice')} changed from the defaults"
-        shown = {name: text for name, text in texts.items() if _is_shown(name, text)}
-        rest = {name: text for name, text in texts.items() if name not in shown}
-        title = "Choices of measures beyond accuracy, at their defaults"
-        others = Section.folded(title, [self.tabulate_texts(rest, defaults)])
-        table = self.tabulate_texts(shown, defaults)
-        return Document(facts, [Section("choices", "Choices", "", [table, others])]).render("html")
-
 
 #: What is understood as a convention: see `Convention.validate`.
 ConventionLike: TypeAlias = Convention | Mapping[str, Any] | str | None
@@ -631,18 +580,18 @@ _MAX_RANKS = 10_000_000  # whose weights take 80 MB
 _NAMES = tuple(field.name for field in fields(Convention))
 
 
-def _is_shown(name: str, text: str) -> bool:
-    """Return whether a signature shows a choice."""
-    return name not in Convention.BEYOND_ACCURACY or text != notation.format_choice(
-        getattr(Convention, name)
-    )
-
-
-def _describe(name: str, text: str) -> str:
+def describe_choice(name: str, text: str) -> str:
     """Return the meaning of a choice's text; "" for numbers, functions and mappings."""
     described = _DESCRIPTIONS.get(name, {})
     meaning = {str(value): one for value, one in described.items()}.get(text, "")
     return meaning if isinstance(meaning, str) else str(meaning[0])
+
+
+def is_shown(name: str, text: str) -> bool:
+    """Return whether a signature shows a choice."""
+    return name not in Convention.BEYOND_ACCURACY or text != notation.format_choice(
+        getattr(Convention, name)
+    )
 
 
 def _sort_gains(gains: Mapping[float, float]) -> dict[float, float]:

@@ -8,9 +8,14 @@ from recsys_ndcg.lists.facts import Grades as Grades
 from recsys_ndcg.lists.facts import find_suspicions as find_suspicions
 from recsys_ndcg.lists.grouped_lists import GroupedLists as GroupedLists
 from recsys_ndcg.lists.grouped_lists import Pool as Pool
+from recsys_ndcg.lists.grouped_lists import find_text_places as find_text_places
 from recsys_ndcg.lists.grouping import group_columns as group_columns
-from recsys_ndcg.lists.label_digests import digest_labels as digest_labels
-from recsys_ndcg.lists.label_digests import hash_ids as hash_ids
+from recsys_ndcg.lists.known import count_history as count_history
+from recsys_ndcg.lists.known import count_items_by_background as count_items_by_background
+from recsys_ndcg.lists.known import find_pairs as find_pairs
+from recsys_ndcg.lists.known import find_seen as find_seen
+from recsys_ndcg.lists.labels import digest_labels as digest_labels
+from recsys_ndcg.lists.labels import hash_ids as hash_ids
 from recsys_ndcg.lists.preparation import Objections as Objections
 from recsys_ndcg.lists.preparation import format_rows as format_rows
 from recsys_ndcg.lists.preparation import prepare_lists as prepare_lists

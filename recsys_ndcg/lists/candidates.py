@@ -9,13 +9,15 @@ from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 import pandas as pd  # noqa: TC002 - loaded with all that reads tables
+from numpy.typing import NDArray
 
-from recsys_ndcg.arrays import Flags, Positions, sort_distinct
+from recsys_ndcg.arrays import Flags, Ids, Positions, compute_offsets, concat_ids, sort_distinct
 from recsys_ndcg.background import Background
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.input import EncodedIds, check_id_types, encode_ids, to_column
-from recsys_ndcg.lists.grouped_lists import GroupedLists, Pool
+from recsys_ndcg.lists.grouped_lists import GroupedLists, Pool, list_arrays_by_user
 from recsys_ndcg.lists.grouping import Pairs, group_by_user
+from recsys_ndcg.lists.labels import collect_labels
 from recsys_ndcg.lists.preparation import format_rows
 from recsys_ndcg.ratings import GroupedRows
 
@@ -73,7 +75,7 @@ def draw_from_candidates(
     marked : iterable of GroupedRows
         Items of each user that get a row too, such as training items.
     """
-    sizes, known, labels = lists.pool.sizes, lists.background, lists.labels
+    sizes, known, labels = lists.pool.sizes, lists.background, collect_labels(lists)
     if known is not None and lists.pool.placement is not None:
         sizes = lists.n_items  # every candidate is ranked
     if sizes is None:
@@ -106,7 +108,7 @@ def draw_from_candidates(
 
 def _find_reachable_labels(lists: GroupedLists, labels: Pairs) -> Flags:
     """Return which labels are of candidates."""
-    n_unlisted, known = len(lists.unlisted_true), lists.background
+    n_unlisted, known = len(lists.unlisted["true"]), lists.background
     n_listed, is_candidate = len(labels.user) - n_unlisted, np.ones(len(labels.user), dtype=bool)
     is_candidate[n_listed:] = lists.unlisted.get("reachable", True)
     if lists.pool.placement is not None:
@@ -158,7 +160,7 @@ def add_background(
     if background is None or background is lists.background:
         return lists
     if with_train_users and background.history is not None:
-        lists = lists.add_users(background.users[background.history.sizes > 0])
+        lists = _add_users(lists, background.users[background.history.sizes > 0])
     users = background.find_users(lists.users)
     if lists.item_ids is None:
         if background.weights is not None:
@@ -179,6 +181,24 @@ def add_background(
     if known.weights is not None:
         _check_weights(lists)
     return lists if known.in_catalogue is None else _add_catalogue(lists, known)
+
+
+def _add_users(lists: Lists, users: Ids) -> Lists:
+    """Return the lists with more users, who have no list and no labels; known ones stay."""
+    ids, codes = encode_ids(concat_ids([lists.users, users]), "user")
+    place = codes[: len(lists)]
+
+    def spread(values: NDArray[Any]) -> NDArray[Any]:
+        spread_out = np.zeros(len(ids), dtype=values.dtype)
+        spread_out[place] = values
+        return spread_out
+
+    by_user = {name: spread(getattr(lists, name)) for name in list_arrays_by_user(lists)}
+    by_user["users"] = ids
+    by_user["offsets"] = compute_offsets(spread(np.diff(lists.offsets)))
+    by_user["unlisted_offsets"] = compute_offsets(spread(lists.n_unlisted))
+    changes: dict[str, Any] = by_user
+    return replace(lists, pool=lists.pool.map_arrays(spread), **changes)
 
 
 def _check_weights(lists: GroupedLists) -> None:

@@ -147,7 +147,7 @@ class Catalogue(Pool):
     def select_labelled(self, lists: GroupedLists) -> GroupedLists:
         """Return lists without their unlabelled items, in rows of their own."""
         labelled = lists.select_rows(~np.isnan(lists.true))
-        labelled = labelled.without_columns("ahead", "tied", "within")
+        labelled = labelled.with_columns(ahead=None, tied=None, within=None)
         return replace(labelled, lengths=None, pool=Pool())
 
     @staticmethod

@@ -17,6 +17,7 @@ from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.input import EncodedIds
 from recsys_ndcg.lists.grouped_lists import GroupedLists
+from recsys_ndcg.lists.labels import collect_labels, remove_impossible
 
 _MOST, _NEARLY_ALL = 0.5, 0.95
 _FEW_CLASSES = 2
@@ -289,7 +290,8 @@ class WeightSummary:
         """Summarise the weights of labels of at least a threshold, or else above 0."""
         if lists.weights is None:
             return None
-        labels, least = lists.labels, np.nextafter(0, 1) if threshold is None else threshold
+        least = np.nextafter(0, 1) if threshold is None else threshold
+        labels = collect_labels(lists)
         weights = labels.columns["weight"][labels.columns["true"] >= least]
         values, counts = np.unique(weights, return_counts=True)
         by_weight = dict(zip(values.tolist(), counts.tolist(), strict=True))
@@ -429,18 +431,18 @@ class Facts:
             grades = true[~np.isnan(true)]
             scale_grades = ColumnSummary.of(grades), ColumnSummary.of(grades[grades % 0.5 != 0])
         if lists.impossible is not None:
-            possible = cls.of(lists.without_impossible(), keep_distinct=keep_distinct)
+            possible = cls.of(remove_impossible(lists), keep_distinct=keep_distinct)
         return cls(
             users=len(lists),
             single=int((lists.n_items == 1).sum()),
             ratings=int(lists.n_items.sum()),
-            unlabelled=lists.n_unlabelled,
+            unlabelled=int(lists.pool.count_unlabelled(lists).sum()),
             missing=int(lists.missing.sum()),
             impossible=int(lists.pool.count_impossible(lists).sum()),
             merged=0 if lists.repeats is None else int(lists.repeats.sum()),
             longest=int(lists.n_ranks.max(initial=1)),
             listed=Grades.of(true, distinct=keep_distinct),
-            unlisted=Grades.of(lists.unlisted_true, distinct=keep_distinct),
+            unlisted=Grades.of(lists.unlisted["true"], distinct=keep_distinct),
             estimated=estimated,
             scale_grades=scale_grades,
             protocol=lists.protocol,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Self
 
@@ -17,21 +17,17 @@ from recsys_ndcg.arrays import (
     Positions,
     ReadOnlyArrays,
     compute_offsets,
-    concat_ids,
     concat_ranges,
     make_read_only,
 )
 from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention, TieRule
 from recsys_ndcg.errors import format_count
-from recsys_ndcg.input import EncodedIds, encode_ids
-from recsys_ndcg.lazy import lazy_property
-from recsys_ndcg.lists.grouping import Pairs, group_by_user
+from recsys_ndcg.input import EncodedIds
+from recsys_ndcg.lazy import Viewed, lazy_property
 
 #: All other arrays have an entry per user.
 _NOT_BY_USER = ("offsets", "unlisted_offsets", "item_ids")
-
-_N_USERS_SHOWN, _N_ITEMS_SHOWN = 3, 4  # in a notebook
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +94,7 @@ class Pool(ReadOnlyArrays):
         if rule.by == "input":
             key = np.arange(len(lists.true), dtype=np.float64)
         else:
-            places = lists.text_places if rule.by == "text" else lists.item_codes
+            places = find_text_places(lists) if rule.by == "text" else lists.item_codes
             key = np.asarray(places, dtype=np.float64)
         return key if rule.descending else -key
 
@@ -207,7 +203,7 @@ class Pool(ReadOnlyArrays):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GroupedLists(ReadOnlyArrays):
+class GroupedLists(ReadOnlyArrays, Viewed):
     """One list of items per user, in columns grouped by user.
 
     Users are in ascending order of their ids; within a user the rows keep the order of the input.
@@ -254,6 +250,8 @@ class GroupedLists(ReadOnlyArrays):
         The position of each user in the background, -1 if unknown.
     """
 
+    view: ClassVar[str] = "recsys_ndcg.report:view_lists"
+
     users: Ids
     offsets: Positions
     columns: Mapping[str, NDArray[Any]]
@@ -272,7 +270,7 @@ class GroupedLists(ReadOnlyArrays):
 
     def __repr__(self) -> str:
         """Return a sentence with the numbers of users, items and labels."""
-        sizes, labels = self.n_items, len(self.unlisted_true)
+        sizes, labels = self.n_items, len(self.unlisted["true"])
         ends = sorted({int(end) for end in (sizes.min(), sizes.max())}) if len(self) else [0]
         rows = "rating" if self.protocol == "rated" else "recommended item"
         rows = rows if self.pool.placement is None else "candidate"
@@ -282,60 +280,11 @@ class GroupedLists(ReadOnlyArrays):
         )
         if self.pool.sizes is not None:
             text += f", of {format_count(int(self.pool.sizes.sum()), 'candidate')}"
-        if self.n_unlabelled:
-            text += f"; {self.n_unlabelled} without a true value"
+        if n_unlabelled := int(self.pool.count_unlabelled(self).sum()):
+            text += f"; {n_unlabelled} without a true value"
         if labels:
             text += f"; {format_count(labels, 'labelled item')} in no list"
         return f"{text}."
-
-    def _repr_html_(self) -> str:
-        import pandas as pd  # noqa: PLC0415 - not needed otherwise
-
-        from recsys_ndcg.rendering import (  # noqa: PLC0415 - in notebooks only
-            Document,
-            Section,
-            ShownTable,
-        )
-
-        parts = [ShownTable("The lists", pd.DataFrame([self._count()]), n_left_aligned=0)]
-        if first := [*self._show_first()]:
-            order = "best rank" if self.order_only else "highest estimate"
-            rows = "items" if self.pool.placement is None else "labelled items"
-            note = f"The first lists, at most {_N_ITEMS_SHOWN} {rows} each, the {order} first"
-            parts.append(ShownTable("The first lists", pd.DataFrame(first), 2, note=note))
-        return Document(repr(self), [Section("lists", "Lists", "", parts)]).render("html")
-
-    def _count(self) -> dict[str, str]:
-        """Return the numbers of users, items and labels as text."""
-        sizes, n_rows = self.n_items, int(self.n_items.sum())
-        lengths = [sizes.min(), np.median(sizes), sizes.max()] if len(self) else []
-        return {
-            "users": f"{len(self):,}",
-            "different items": "-" if self.item_ids is None else f"{len(self.item_ids):,}",
-            "listed items": f"{n_rows:,}",
-            "shortest, median and longest list": ", ".join(f"{one:g}" for one in lengths) or "-",
-            "with a true value": f"{1 - self.n_unlabelled / n_rows:.1%}" if n_rows else "-",
-            "labels in no list": f"{len(self.unlisted_true):,}",
-            "users without a list": f"{int(self.missing.sum()):,}",
-        }
-
-    def _show_first(self) -> Iterator[dict[str, str]]:
-        """Yield the first items of the first lists as rows of text."""
-        from recsys_ndcg.rendering import shorten  # noqa: PLC0415 - in notebooks only
-
-        key, codes = self.pool.compute_sort_key(self, Convention()), self.item_codes
-        ids = self.item_ids
-        for user in np.flatnonzero(np.diff(self.offsets))[:_N_USERS_SHOWN].tolist():
-            first, last = self.offsets[user], self.offsets[user + 1]
-            order = np.argsort(-key[first:last], kind="stable")[:_N_ITEMS_SHOWN]
-            for row in (first + order).tolist():
-                shown = {"user": shorten(self.users[user])}
-                if ids is not None and codes is not None:
-                    shown["item"] = shorten(ids[codes[row]])
-                if "estimated" in self.columns and not self.order_only:
-                    shown["estimated"] = f"{self.estimated[row]:.6g}"
-                is_labelled = not np.isnan(self.true[row])
-                yield {**shown, "true": f"{self.true[row]:.6g}" if is_labelled else "-"}
 
     def __len__(self) -> int:
         """Return the number of users."""
@@ -361,31 +310,15 @@ class GroupedLists(ReadOnlyArrays):
         """Whether the model could not make each row's prediction; None if it made all."""
         return self.columns.get("impossible")
 
-    @property
-    def unlisted_true(self) -> Floats:
-        """The grades of labelled items that are not in the user's list."""
-        return self.unlisted["true"]
-
     @lazy_property
     def weights(self) -> Floats | None:
         """The weight of each row's label, 0 if it has none; None if labels are not weighted."""
-        return self._find_weights(self.columns)
+        return _find_weights(self.columns, self.background)
 
     @lazy_property
     def unlisted_weights(self) -> Floats | None:
         """The weight of each unlisted label; None if labels are not weighted."""
-        return self._find_weights(self.unlisted)
-
-    def _find_weights(self, columns: Mapping[str, NDArray[Any]]) -> Floats | None:
-        found, known = columns.get("weight"), self.background
-        if found is None and known is not None and known.weights is not None:
-            found = known.weights[columns["item"]]
-        return None if found is None else np.where(np.isnan(columns["true"]), 0.0, found)
-
-    def with_weights(self, weights: Floats, unlisted: Floats) -> Self:
-        """Return the lists with other weights of the labels of their rows, and of unlisted ones."""
-        lists = self.with_columns(weight=weights)
-        return replace(lists, unlisted={**self.unlisted, "weight": unlisted})
+        return _find_weights(self.unlisted, self.background)
 
     @property
     def items(self) -> Ids | None:
@@ -399,61 +332,11 @@ class GroupedLists(ReadOnlyArrays):
         """The number of items in each user's list."""
         return make_read_only(np.diff(self.offsets) if self.lengths is None else self.lengths)
 
-    @property
-    def known(self) -> frozenset[str]:
-        """The names of what is known besides the lists."""
-        return frozenset() if self.background is None else self.background.known
-
     @lazy_property
     def history(self) -> tuple[Positions, Positions]:
         """The user's position and the item of every training row of these users, each once."""
         assert self.background is not None, "checked by the plan"  # noqa: S101
         return self.background.train.of_users(np.asarray(self.background_users))
-
-    @property
-    def n_history(self) -> Positions:
-        """The number of training items of each user."""
-        assert self.background is not None, "checked by the plan"  # noqa: S101
-        return self.background.train.count(np.asarray(self.background_users))
-
-    @lazy_property
-    def is_seen(self) -> Flags:
-        """Whether the user of each row had its item in training."""
-        return self.find_pairs(*self.history)
-
-    def count_items_by_background(self, needs: frozenset[str]) -> dict[str, Floats]:
-        """Return the number of each user's listed items that are cold, outside, or were seen.
-
-        0 if it is unknown or not needed, and for a `Catalogue`, whose items are all inside.
-
-        Parameters
-        ----------
-        needs : frozenset of str
-            What the metrics need to know, and which items of a user they depend on.
-        """
-        counts = {name: np.zeros(len(self)) for name in ("cold", "outside", "seen")}
-        known, codes = self.background, self.item_codes
-        if not needs or known is None or codes is None or self.pool.placement is not None:
-            return counts
-        if known.in_catalogue is not None:
-            counts["outside"] = self.sum_by_user(~known.in_catalogue[codes])
-        if known.history is not None and "train" in needs:
-            counts["cold"] = self.sum_by_user(~known.in_train[codes])
-        if "history" in needs:
-            counts["seen"] = self.sum_by_user(self.is_seen)
-        return counts
-
-    def find_pairs(self, user: Positions, item: Positions) -> Flags:
-        """Return whether the user and item of each row are among some pairs."""
-        n_items = len(np.asarray(self.item_ids))
-        keys = user * n_items + item
-        wanted = self.user_of_row * n_items + np.asarray(self.item_codes)
-        if (keys[1:] < keys[:-1]).any():
-            keys = np.sort(keys)
-        if not len(keys):
-            return np.zeros(len(wanted), dtype=bool)
-        place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        return np.asarray(keys[place] == wanted)
 
     @property
     def n_candidates(self) -> Positions:
@@ -470,28 +353,10 @@ class GroupedLists(ReadOnlyArrays):
         """The number of each user's labelled items that are not in the list."""
         return make_read_only(np.diff(self.unlisted_offsets))
 
-    @property
-    def n_unlabelled(self) -> int:
-        """The number of listed items without a true value."""
-        return int(self.pool.count_unlabelled(self).sum())
-
     @lazy_property
     def user_of_row(self) -> Positions:
         """The position in `users` of each row's user."""
         return np.repeat(np.arange(len(self)), np.diff(self.offsets))
-
-    @property
-    def labels(self) -> Pairs:
-        """All labels, of listed items first: user, true, and if known item and weight."""
-        rows = np.flatnonzero(~np.isnan(self.true))
-        columns = {
-            name: np.append(self.columns[name][rows], self.unlisted[name])
-            for name in ("true", "item")
-            if name in self.columns
-        }
-        if self.weights is not None and self.unlisted_weights is not None:
-            columns["weight"] = np.append(self.weights[rows], self.unlisted_weights)
-        return Pairs({"user": np.append(self.user_of_row[rows], self.user_of_label), **columns})
 
     @property
     def user_of_label(self) -> Positions:
@@ -507,74 +372,16 @@ class GroupedLists(ReadOnlyArrays):
             sums[has_rows] = np.add.reduceat(values.astype(np.float64, copy=False), starts)
         return sums
 
-    @property
-    def text_places(self) -> Positions:
-        """The position of each row's item among all items, in the order of their ids as text."""
-        known = self.columns.get("text")
-        if known is None:
-            known = EncodedIds(np.asarray(self.item_ids), np.asarray(self.item_codes)).text_ranks
-        return known
-
-    def with_text_order(self) -> Self:
-        """Return the lists with a column for `text_places`, computed once for all parts."""
-        return self if self.item_ids is None else self.with_columns(text=self.text_places)
-
-    def add_users(self, users: Ids) -> Self:
-        """Return the lists with more users, who have no list and no labels; known ones stay."""
-        ids, codes = encode_ids(concat_ids([self.users, users]), "user")
-        place = codes[: len(self)]
-
-        def spread(values: NDArray[Any]) -> NDArray[Any]:
-            spread_out = np.zeros(len(ids), dtype=values.dtype)
-            spread_out[place] = values
-            return spread_out
-
-        by_user = {name: spread(getattr(self, name)) for name in self._list_arrays_by_user()}
-        by_user["users"] = ids
-        by_user["offsets"] = compute_offsets(spread(np.diff(self.offsets)))
-        by_user["unlisted_offsets"] = compute_offsets(spread(self.n_unlisted))
-        changes: dict[str, Any] = by_user
-        return replace(self, pool=self.pool.map_arrays(spread), **changes)
-
-    def with_columns(self, **columns: NDArray[Any]) -> Self:
-        """Return the lists with columns replaced or added."""
-        return replace(self, columns={**self.columns, **columns})
-
-    def look_up_estimates(self, estimated: Floats) -> Self:
-        """Return the lists with the estimates at the positions that are their estimates now."""
-        return self.with_columns(estimated=estimated[self._positions])
-
-    @lazy_property
-    def _positions(self) -> Positions:
-        """The estimates as integers."""
-        return self.estimated.astype(np.int64)
-
-    def without_columns(self, *names: str) -> Self:
-        """Return the lists without some columns."""
-        columns = {name: column for name, column in self.columns.items() if name not in names}
-        return replace(self, columns=columns)
+    def with_columns(self, **columns: NDArray[Any] | None) -> Self:
+        """Return the lists with columns replaced or added, and without those that are None."""
+        changed = {**self.columns, **columns}.items()
+        return replace(self, columns={name: one for name, one in changed if one is not None})
 
     def select_rows(self, kept: Flags) -> GroupedLists:
         """Return the lists with only some of their rows."""
         rows = np.flatnonzero(kept)
         columns = {name: column[rows] for name, column in self.columns.items()}
         return replace(self, offsets=np.searchsorted(rows, self.offsets), columns=columns)
-
-    def without_impossible(self) -> GroupedLists:
-        """Return the lists without impossible predictions; their labels become unlisted."""
-        if self.impossible is None:
-            return self
-        extra = np.flatnonzero(self.impossible & ~np.isnan(self.true))
-        columns = {
-            name: np.append(known, self.columns[name][extra])
-            for name, known in self.unlisted.items()
-            if name != "reachable"
-        }
-        columns["user"] = np.append(self.user_of_label, self.user_of_row[extra])
-        unlisted, offsets = group_by_user(Pairs(columns), len(self))
-        kept = self.select_rows(~self.impossible).without_columns("impossible")
-        kept = replace(kept, unlisted_offsets=offsets, unlisted=unlisted.without_user)
-        return replace(kept, missing=(kept.n_items == 0) & (kept.n_unlisted > 0))
 
     def slice_users(self, first: int, last: int) -> Self:
         """Return the users at positions `first` to `last`; they share memory with these lists."""
@@ -590,7 +397,7 @@ class GroupedLists(ReadOnlyArrays):
 
     def _select_users(self, users: Any, rows: Any, labels: Any) -> Self:
         """Return some users, given with their rows and their unlisted labels."""
-        by_user = {name: getattr(self, name)[users] for name in self._list_arrays_by_user()}
+        by_user = {name: getattr(self, name)[users] for name in list_arrays_by_user(self)}
         return replace(
             self,
             offsets=compute_offsets(np.diff(self.offsets)[users]),
@@ -601,7 +408,27 @@ class GroupedLists(ReadOnlyArrays):
             **by_user,
         )
 
-    def _list_arrays_by_user(self) -> list[str]:
-        """Return the names of the fields that are arrays with an entry per user."""
-        names = [one.name for one in fields(self) if one.name not in _NOT_BY_USER]
-        return [name for name in names if isinstance(getattr(self, name), np.ndarray)]
+
+def list_arrays_by_user(lists: GroupedLists) -> list[str]:
+    """Return the names of the fields that are arrays with an entry per user."""
+    names = [one.name for one in fields(lists) if one.name not in _NOT_BY_USER]
+    return [name for name in names if isinstance(getattr(lists, name), np.ndarray)]
+
+
+def find_text_places(lists: GroupedLists) -> Positions:
+    """Return the position of each row's item among all items, in the order of their ids as text.
+
+    A column has it if it was computed once for all parts.
+    """
+    known = lists.columns.get("text")
+    if known is None:
+        known = EncodedIds(np.asarray(lists.item_ids), np.asarray(lists.item_codes)).text_ranks
+    return known
+
+
+def _find_weights(columns: Mapping[str, NDArray[Any]], known: Background | None) -> Floats | None:
+    """Return the weights of labels, 0 for rows without a label; None if they have none."""
+    weights = columns.get("weight")
+    if weights is None and known is not None and known.weights is not None:
+        weights = known.weights[columns["item"]]
+    return None if weights is None else np.where(np.isnan(columns["true"]), 0.0, weights)

@@ -12,6 +12,7 @@ from recsys_ndcg.convention import Convention, format_choice
 from recsys_ndcg.lists.catalogue import Catalogue
 from recsys_ndcg.lists.facts import Facts
 from recsys_ndcg.lists.grouped_lists import GroupedLists
+from recsys_ndcg.lists.labels import remove_impossible
 
 
 def prepare_lists(
@@ -30,16 +31,16 @@ def prepare_lists(
     """
     if unlabelled_as is not None:
         lists = lists.with_columns(true=np.where(np.isnan(lists.true), unlabelled_as, lists.true))
-    if lists.impossible is not None and convention.impossible == "drop":
-        lists = lists.without_impossible()
+    if convention.impossible == "drop":
+        lists = remove_impossible(lists)
     elif lists.impossible is not None and convention.impossible == "last":  # and tied
         estimated = np.where(lists.impossible, -np.inf, lists.estimated)
-        lists = lists.with_columns(estimated=estimated).without_columns("impossible")
-    if convention.unlisted == "ignore" and len(lists.unlisted_true):
+        lists = lists.with_columns(estimated=estimated, impossible=None)
+    if convention.unlisted == "ignore" and len(lists.unlisted["true"]):
         offsets = np.zeros_like(lists.unlisted_offsets)
         empty = {name: column[:0] for name, column in lists.unlisted.items()}
         lists = replace(lists, unlisted_offsets=offsets, unlisted=empty)
-    if convention.unlabelled == "filter" and lists.n_unlabelled:
+    if convention.unlabelled == "filter" and lists.pool.count_unlabelled(lists).any():
         lists = lists.pool.select_labelled(lists)
     return lists
 
@@ -101,7 +102,7 @@ class Objections:
         if self.lists is None:
             return ""
         is_dropped = self.convention.impossible == "drop"
-        kept = self.lists.without_impossible() if is_dropped else self.lists
+        kept = remove_impossible(self.lists) if is_dropped else self.lists
         return f", the first {format_users(kept)}"
 
     def _find_placement_objection(self) -> str:

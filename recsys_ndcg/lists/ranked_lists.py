@@ -406,7 +406,7 @@ class RankedLists(GroupedLists):
         >>> labels = pd.DataFrame({"user": [1, 1], "item": [10, 11], "true": [5, 3]})
         >>> results = pd.DataFrame({"user": [1, 1], "item": [10, 12], "rank": [1, 2]})
         >>> lists = RankedLists.from_labels(labels, results)
-        >>> lists.true.tolist(), lists.unlisted_true.tolist()
+        >>> lists.true.tolist(), lists.unlisted["true"].tolist()
         ([5.0, nan], [3.0])
         >>> RankedLists.from_labels({1: {10, 11}}, {1: [10, 12]}).true.tolist()
         [1.0, nan]
@@ -448,7 +448,7 @@ class RankedLists(GroupedLists):
         Examples
         --------
         >>> lists = RankedLists.from_trec({"t": {"a": 1, "b": 2}}, {"t": {"b": 0.5}})
-        >>> lists.true.tolist(), lists.unlisted_true.tolist()
+        >>> lists.true.tolist(), lists.unlisted["true"].tolist()
         ([2.0], [1.0])
         """
         tables = read_rows(qrels, table="qrels"), read_rows(run, table="run")

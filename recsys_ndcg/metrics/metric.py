@@ -380,9 +380,9 @@ def find_relevant(ranking: Ranking) -> tuple[Positions, Positions]:
     lists = ranking.lists
     listed = ranking.graded.compute_relevance(ranking.threshold) > 0
     user, item = lists.user_of_row[listed], np.asarray(lists.item_codes)[listed].astype(np.int64)
-    if not len(lists.unlisted_true):
+    if not len(lists.unlisted["true"]):
         return user, item
-    unlisted = compute_relevance(lists.unlisted_true, ranking.threshold) > 0
+    unlisted = compute_relevance(lists.unlisted["true"], ranking.threshold) > 0
     more = np.asarray(lists.unlisted["item"])[unlisted]
     return np.append(user, lists.user_of_label[unlisted]), np.append(item, more)
 

@@ -47,7 +47,7 @@ class OfTopics(OfColumn):
         """Return an objection if items have no entry in the features and that is an error."""
         reason = super().list_objection(lists, convention)
         is_read = self.reads_unlisted and convention.unlisted == "count"
-        if reason or not is_read or not len(lists.unlisted_true):
+        if reason or not is_read or not len(lists.unlisted["true"]):
             return reason
         item = np.asarray(lists.unlisted["item"])
         what = "labelled items outside the lists, which count in the denominator, have no entry"

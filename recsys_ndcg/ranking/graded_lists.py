@@ -98,9 +98,9 @@ class GradedLists:
     def _add_up_relevant(self, threshold: float | None) -> Floats:
         lists = self.lists
         n_listed = lists.sum_by_user(self.compute_relevance(threshold))
-        if not len(lists.unlisted_true):
+        if not len(lists.unlisted["true"]):
             return n_listed
-        unlisted = compute_relevance(lists.unlisted_true, threshold)
+        unlisted = compute_relevance(lists.unlisted["true"], threshold)
         user = lists.user_of_label
         return n_listed + np.bincount(user, weights=unlisted, minlength=len(lists))
 
@@ -187,7 +187,7 @@ class GradedLists:
     ) -> tuple[Floats, Positions]:
         """Return the gains with the gains of unlisted labels, and the new offsets of the users."""
         lists = self.lists
-        gain = convention.compute_gains(lists.unlisted_true, threshold)
+        gain = convention.compute_gains(lists.unlisted["true"], threshold)
         gain = _weigh(gain, lists.unlisted_weights)[np.repeat(n_extra > 0, lists.n_unlisted)]
         user = np.concatenate([lists.user_of_row, np.repeat(np.arange(len(n_extra)), n_extra)])
         values = np.concatenate([self.compute_gains(convention, threshold), gain])

@@ -20,3 +20,6 @@ from recsys_ndcg.report.saving import unpack_exposures as unpack_exposures
 from recsys_ndcg.report.segments import UnknownKeyError as UnknownKeyError
 from recsys_ndcg.report.user_groups import assign_segments as assign_segments
 from recsys_ndcg.report.user_groups import bin_training_counts as bin_training_counts
+from recsys_ndcg.report.views import view_convention as view_convention
+from recsys_ndcg.report.views import view_lists as view_lists
+from recsys_ndcg.report.views import view_signature as view_signature

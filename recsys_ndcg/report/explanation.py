@@ -82,7 +82,7 @@ def _get_ideal_items(user_lists: GroupedLists, measurement: Measurement, depth: 
     item_ids = np.arange(len(true)) if user_lists.items is None else user_lists.items
     ids, codes = user_lists.item_ids, user_lists.unlisted.get("item")
     if ids is not None and codes is not None and (convention.ideal == "global" or not len(true)):
-        true = np.concatenate([true, user_lists.unlisted_true])
+        true = np.concatenate([true, user_lists.unlisted["true"]])
         item_ids = np.concatenate([item_ids, ids[codes]])
         if weights is not None and user_lists.unlisted_weights is not None:
             weights = np.concatenate([weights, user_lists.unlisted_weights])

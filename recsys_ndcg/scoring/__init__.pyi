@@ -10,6 +10,7 @@ from recsys_ndcg.scoring.scores import Scores as Scores
 from recsys_ndcg.scoring.scores import adjust_for_chance as adjust_for_chance
 from recsys_ndcg.scoring.scores import nearly_equal as nearly_equal
 from recsys_ndcg.scoring.scores import subtract_scores as subtract_scores
+from recsys_ndcg.scoring.signature import OTHER_DEFAULTS as OTHER_DEFAULTS
 from recsys_ndcg.scoring.signature import Signature as Signature
 from recsys_ndcg.scoring.totals import ITEM_COUNTS as ITEM_COUNTS
 from recsys_ndcg.scoring.totals import Totals as Totals

@@ -12,7 +12,7 @@ from recsys_ndcg.input import Rows, to_floats
 from recsys_ndcg.lists import GroupedLists, group_rows
 from recsys_ndcg.parallel import map_in_threads
 from recsys_ndcg.scoring.measurement import Measurement
-from recsys_ndcg.scoring.measuring import Block, map_blocks
+from recsys_ndcg.scoring.measuring import Block, look_up_estimates, map_blocks
 from recsys_ndcg.scoring.plan import Plan
 from recsys_ndcg.scoring.scores import Scores
 
@@ -69,6 +69,7 @@ class LabelledGroups:
         true = to_floats(true, "true")
         rows = Rows.from_arrays(users, None, np.arange(len(true)), true)
         lists = group_rows(rows, plan.duplicates, GroupedLists)
+        lists = lists.with_columns(place=lists.estimated.astype(np.int64))
         facts = plan.facts_of(lists)  # different estimates, so no ties yet
         if part:
             plan = plan.with_weights(facts).with_threshold(facts.all_grades)
@@ -110,7 +111,7 @@ class LabelledGroups:
         Rows.check_finite(values, "estimated", "if a model diverged, train it again")
         plan, measurements = self.plan, self.plan.measurements
         if not self.reads_only_order:
-            lists = self.lists.look_up_estimates(values)
+            lists = look_up_estimates(self.lists, values)
             plan.check(plan.facts_of(lists), lists)
         parts = map_in_threads(
             lambda block: block.with_estimates(values).score(measurements), self.blocks, n_rows

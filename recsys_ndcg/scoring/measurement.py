@@ -14,7 +14,7 @@ from recsys_ndcg.background import SOURCES
 from recsys_ndcg.convention import Convention, parse_metric_name
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError
 from recsys_ndcg.lazy import lazy_property
-from recsys_ndcg.lists import Facts, GroupedLists, Objections, format_rows
+from recsys_ndcg.lists import Facts, GroupedLists, Objections, find_seen, format_rows
 from recsys_ndcg.metrics import Metric, SavedMetric, parse_metrics
 
 #: Choices that are not in `choices_key`: no ranking or metric reads them. `ties` is left out, too,
@@ -427,7 +427,7 @@ def _find_rows_objection(metric: Metric, convention: Convention, lists: GroupedL
     # the rows of a ranked catalogue are labels, too
     is_ranked = lists.pool.placement is not None
     if "seen" in metric.reads and convention.seen == "raise" and not is_ranked:
-        seen = lists.is_seen
+        seen = find_seen(lists)
         if seen.any():
             return (
                 f"{metric}: {int(seen.sum())} listed items were in the user's training rows, the "

@@ -11,7 +11,13 @@ import numpy as np
 from recsys_ndcg.arrays import Flags, Floats, compute_offsets
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lazy import Cache, lazy_property
-from recsys_ndcg.lists import GroupedLists, prepare_lists
+from recsys_ndcg.lists import (
+    GroupedLists,
+    count_history,
+    count_items_by_background,
+    find_text_places,
+    prepare_lists,
+)
 from recsys_ndcg.metrics import Metric, OverLists
 from recsys_ndcg.parallel import map_in_threads, split_users
 from recsys_ndcg.ranking import (
@@ -46,13 +52,20 @@ def map_blocks(
     """
     depths = [one.metric.depth for one in measurements]
     depth = None if None in depths else max(depth for depth in depths if depth is not None)
-    if any(one.convention.tie_rule.by == "text" for one in measurements):
-        lists = lists.with_text_order()
+    if lists.items is not None and any(
+        one.convention.tie_rule.by == "text" for one in measurements
+    ):
+        lists = lists.with_columns(text=find_text_places(lists))
     n_read = lists.n_ranks
     n_read = n_read if depth is None else np.minimum(n_read, depth)
     blocks = split_users(lists.offsets, n_read)
 
     return map_in_threads(lambda users: work(Block(lists.slice_users(*users), depth)), blocks)
+
+
+def look_up_estimates(lists: GroupedLists, estimated: Floats) -> GroupedLists:
+    """Return lists with the estimates at the places in their column `place`."""
+    return lists.with_columns(estimated=estimated[lists.columns["place"]])
 
 
 @dataclass(eq=False, repr=False)
@@ -75,7 +88,7 @@ class Block:
     def with_estimates(self, estimated: Floats) -> Block:
         """Return the block with other estimates; what depends on the labels alone is kept.
 
-        The estimates of this block must be positions in `estimated`.
+        The column `place` of the lists has positions in `estimated`.
         """
         block = Block(self.lists, self.depth)
         block._labels = self, estimated
@@ -162,7 +175,7 @@ class Block:
         """Prepare the lists, once for all measurements with the same items and labels."""
         impossible, _ = rows_key = self._rows_key(one)
         unlisted = one.convention.unlisted
-        if impossible != "drop" and not len(self.lists.unlisted_true):
+        if impossible != "drop" and not len(self.lists.unlisted["true"]):
             # no label is unlisted, so the choice has no effect (with impossible="drop", labels of
             # dropped predictions may become unlisted)
             unlisted = "count"
@@ -176,7 +189,7 @@ class Block:
             if self._labels is not None:
                 block, estimated = self._labels
                 graded = block._get_graded(one)  # noqa: SLF001 - of the same class
-                return graded.with_lists(graded.lists.look_up_estimates(estimated))
+                return graded.with_lists(look_up_estimates(graded.lists, estimated))
             lists = prepare_lists(self.lists, one.convention, unlabelled_as=one.unlabelled_as)
             return GradedLists(lists, sort_grades=sort_grades)
 
@@ -191,7 +204,7 @@ class Block:
 
     @lazy_property
     def _has_unlabelled(self) -> bool:
-        return self.lists.n_unlabelled > 0
+        return bool(self.lists.pool.count_unlabelled(self.lists).any())
 
     def _find_left_out(self, one: Measurement) -> Flags:
         """Return the users whom the convention leaves out, as flags."""
@@ -204,7 +217,7 @@ class Block:
         elif convention.mean_over == "lists":
             left_out |= graded.lists.n_items == 0
         elif convention.mean_over == "train":
-            left_out |= graded.lists.n_history == 0
+            left_out |= count_history(graded.lists) == 0
         if convention.missing_user == "skip":
             left_out |= graded.lists.missing
         if convention.short_list == "drop":
@@ -227,7 +240,7 @@ class Block:
             repeats=np.zeros(len(lists), dtype=np.int64)
             if lists.repeats is None
             else lists.repeats,
-            **lists.count_items_by_background(needs),
+            **count_items_by_background(lists, needs),
         )
 
 

@@ -20,14 +20,14 @@ from recsys_ndcg.convention import (
     resolve_alias,
 )
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, quote
-from recsys_ndcg.lazy import lazy_property
+from recsys_ndcg.lazy import Viewed, lazy_property
 from recsys_ndcg.lists import Facts
 from recsys_ndcg.metrics import Metric, parse_metrics
 from recsys_ndcg.scoring.measurement import Measurement
 from recsys_ndcg.version import __version__
 
 #: Defaults of the fields that are not choices; a short signature leaves them out, too.
-_DEFAULTS_OF_OTHER_FIELDS = {"threshold": "none", "protocol": "rated"}
+OTHER_DEFAULTS = {"threshold": "none", "protocol": "rated"}
 _PROTOCOLS_IN_WORDS = {
     "rated": "rated items",
     "supplied": "supplied lists",
@@ -40,7 +40,7 @@ _CUSTOM_METRIC = "own"  # in signatures, the class of a metric that the user wro
 _TEXTS = {_CUSTOM_METRIC, _VALUE_OF, *SOURCES, "protocol", "version"}
 
 
-class Signature(str):  # noqa: SLOT000 - caches the parsed text
+class Signature(str, Viewed):  # noqa: SLOT000 - caches the parsed text
     """How a number was computed: text to report with it, and a value to compare.
 
     Parameters
@@ -86,7 +86,7 @@ class Signature(str):  # noqa: SLOT000 - caches the parsed text
             raise InvalidInputError(msg)
         is_custom = _CUSTOM_METRIC in texts
         name = metric if is_custom else resolve_alias(metric)
-        return cls.from_parts(name, _DEFAULTS_OF_OTHER_FIELDS | _normalise(texts))
+        return cls.from_parts(name, OTHER_DEFAULTS | _normalise(texts))
 
     @classmethod
     def from_parts(cls, metric: str, texts: dict[str, str]) -> Self:
@@ -217,7 +217,7 @@ class Signature(str):  # noqa: SLOT000 - caches the parsed text
         >>> rn.Signature(short) == report.signature("ndcg@10")
         True
         """
-        defaults = Convention.format_defaults() | _DEFAULTS_OF_OTHER_FIELDS
+        defaults = Convention.format_defaults() | OTHER_DEFAULTS
         reads = {*self.reads, "protocol"}
         parts = {
             name: f"{name}:{text}"
@@ -268,14 +268,6 @@ class Signature(str):  # noqa: SLOT000 - caches the parsed text
             for name in {**self._parts_to_compare, **signature._parts_to_compare}
             if mine.get(name) != theirs.get(name)
         }
-
-    def _repr_html_(self) -> str:
-        from recsys_ndcg.rendering import Document, Section  # noqa: PLC0415 - in notebooks only
-
-        defaults = Convention.format_defaults() | _DEFAULTS_OF_OTHER_FIELDS
-        table = Convention.tabulate_texts(self._texts, defaults)
-        parts = [Section.folded("All choices", [table])]
-        return Document(self.short, [Section("choices", "Choices", "", parts)]).render("html")
 
     def __eq__(self, other: object) -> bool:
         """Return whether everything that can move the number is equal."""

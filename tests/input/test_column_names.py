@@ -80,7 +80,7 @@ def test_columns_of_labels_and_results_are_recognised_too() -> None:
         "Using userId as user, movieId as item, rating as true",
         "Using user_id as user, item_id as item, score as estimated",
     ]
-    assert lists.unlisted_true.tolist() == [3.0]
+    assert lists.unlisted["true"].tolist() == [3.0]
 
 
 LABELS = pd.DataFrame({"user": [1, 1], "item": [10, 11], "true": [5, 3]})

@@ -252,7 +252,7 @@ def test_trec_files_may_be_packed(tmp_path: Path) -> None:
     qrels = write(tmp_path, gzip.compress(b"1 0 d1 2\r\n1 0 d2 1\n"), "q.txt.gz")
     run = write(tmp_path, zip_files("1 Q0 d2 1 0.5 tag\n".encode("utf-16"), "run"), "run.zip")
     lists = rn.RankedLists.from_trec(qrels, run)
-    assert (lists.true.tolist(), lists.unlisted_true.tolist()) == ([1.0], [2.0])
+    assert (lists.true.tolist(), lists.unlisted["true"].tolist()) == ([1.0], [2.0])
     qrels = write(tmp_path, b"1 0 d1 2\n", "q.txt.gz")
     assert_rejected("q.txt.gz: cannot be decompressed", rn.RankedLists.from_trec, qrels, run)
 

@@ -184,7 +184,8 @@ def test_a_masked_grade_is_unlabelled() -> None:
     rows = [(1, 7, 3.0, np.ma.masked), (1, 8, 2.0, 4)]
     predictions: Any = [(1, 7, np.ma.masked, 3.0, {}), (1, 8, 4.0, 2.0, {})]
     for data in (columns, {1: PAIRS}, {1: MASKED}, rows, predictions):
-        assert rn.RankedLists.of(data).n_unlabelled == 1
+        lists = rn.RankedLists.of(data)
+        assert lists.pool.count_unlabelled(lists).tolist() == [1]
     assert rn.ndcg_at_k(MASKED, 3) == rn.ndcg_at_k([math.nan, 1, 5], 3)
 
 

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
+from recsys_ndcg.report.label_weights import _replace_weights
 from tests.errors import rejects
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
@@ -163,7 +164,7 @@ def test_models_have_equal_means_where_they_change_places(metric: str) -> None:
         at = rn.propensity(TRAIN, gamma=swap.gamma)
         again = [
             rn.evaluate(
-                report.audit_data.lists.with_weights(*weights_of(report, at)), metrics=metric
+                _replace_weights(report.audit_data.lists, *weights_of(report, at)), metrics=metric
             )
             for report in (popular, rare)
         ]

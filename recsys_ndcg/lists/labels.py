@@ -1,8 +1,9 @@
-"""Digests of each user's labels, which show whether two reports use the same ratings."""
+"""The labels of lists, and digests of each user's, by which reports use the same ratings."""
 
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,41 @@ from numpy.typing import NDArray
 from recsys_ndcg.arrays import Ids
 from recsys_ndcg.errors import is_encodable
 from recsys_ndcg.lists.grouped_lists import GroupedLists
+from recsys_ndcg.lists.grouping import Pairs, group_by_user
 from recsys_ndcg.parallel import map_in_threads, split_users
 
 _EXACT = 2.0**53  # smaller whole numbers are exact as floats
 _LOWEST, _HIGHEST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
+
+
+def collect_labels(lists: GroupedLists) -> Pairs:
+    """Return all labels, of listed items first: user, true, and if known item and weight."""
+    rows = np.flatnonzero(~np.isnan(lists.true))
+    columns = {
+        name: np.append(lists.columns[name][rows], lists.unlisted[name])
+        for name in ("true", "item")
+        if name in lists.columns
+    }
+    if lists.weights is not None and lists.unlisted_weights is not None:
+        columns["weight"] = np.append(lists.weights[rows], lists.unlisted_weights)
+    return Pairs({"user": np.append(lists.user_of_row[rows], lists.user_of_label), **columns})
+
+
+def remove_impossible(lists: GroupedLists) -> GroupedLists:
+    """Return lists without predictions that the model could not make; their labels are unlisted."""
+    if lists.impossible is None:
+        return lists
+    extra = np.flatnonzero(lists.impossible & ~np.isnan(lists.true))
+    columns = {
+        name: np.append(known, lists.columns[name][extra])
+        for name, known in lists.unlisted.items()
+        if name != "reachable"
+    }
+    columns["user"] = np.append(lists.user_of_label, lists.user_of_row[extra])
+    unlisted, offsets = group_by_user(Pairs(columns), len(lists))
+    kept = lists.select_rows(~lists.impossible).with_columns(impossible=None)
+    kept = replace(kept, unlisted_offsets=offsets, unlisted=unlisted.without_user)
+    return replace(kept, missing=(kept.n_items == 0) & (kept.n_unlisted > 0))
 
 
 def digest_labels(lists: GroupedLists) -> NDArray[np.uint32]:
@@ -39,7 +71,7 @@ def digest_labels(lists: GroupedLists) -> NDArray[np.uint32]:
 
     def digest_block(block: tuple[int, int]) -> NDArray[np.uint32]:
         some = lists.slice_users(*block)
-        labels = some.labels
+        labels = collect_labels(some)
         columns: dict[str, NDArray[Any]] = {"user": users[slice(*block)][labels.user]}
         columns["true"] = labels.columns["true"] + 0.0  # -0.0 is 0.0
         if labels.item is not None:
