@@ -60,7 +60,7 @@ DESCRIPTIONS: dict[str, dict[str | float, Any]] = {
         "filter": "Items without a grade are removed before ranking.",
         "raise": "An item without a grade is an error.",
     },
-    "ties": {name: f"Items with equal estimates: {rule.text}." for name, rule in TIE_RULES.items()},
+    "ties": {name: f"Items with equal estimates{rule.text}." for name, rule in TIE_RULES.items()},
     "short_list": {
         "k": ("over k, also if the list is shorter", "k"),
         "n": (

@@ -15,7 +15,7 @@ class TieRule(NamedTuple):
     Parameters
     ----------
     text : str
-        What happens to them, for a sentence about "items with equal estimates".
+        How a sentence goes on that begins with "Items with equal estimates".
     by : {'', 'grade', 'input', 'item', 'text'}
         What orders them: nothing, their worth to the metric, their rows, their ids, or their ids
         as text.
@@ -39,12 +39,12 @@ class TieRule(NamedTuple):
 
 
 TIE_RULES: dict[str, TieRule] = {
-    "expected": TieRule("the exact mean over all their orders"),
-    "input": TieRule("in the order of the input", "input"),
-    "best": TieRule("in their best order", "grade", descending=True),
-    "worst": TieRule("in their worst order", "grade"),
-    "item_asc": TieRule("in ascending order of item id", "item"),
-    "item_desc": TieRule("in descending order of item id", "item", descending=True),
-    "text_asc": TieRule("in ascending order of item id as text", "text"),
-    "text_desc": TieRule("in descending order of item id as text", "text", descending=True),
+    "expected": TieRule(": the exact mean over all their orders"),
+    "input": TieRule(" keep the order of the input", "input"),
+    "best": TieRule(" are in their best order", "grade", descending=True),
+    "worst": TieRule(" are in their worst order", "grade"),
+    "item_asc": TieRule(" are in ascending order of item id", "item"),
+    "item_desc": TieRule(" are in descending order of item id", "item", descending=True),
+    "text_asc": TieRule(" are in ascending order of item id as text", "text"),
+    "text_desc": TieRule(" are in descending order of item id as text", "text", descending=True),
 }

@@ -80,7 +80,7 @@ def _count(lists: GroupedLists) -> dict[str, str]:
         "listed items": f"{n_rows:,}",
         "shortest, median and longest list": ", ".join(f"{one:g}" for one in lengths) or "-",
         "with a true value": f"{1 - n_unlabelled / n_rows:.1%}" if n_rows else "-",
-        "labels in no list": f"{len(lists.unlisted['true']):,}",
+        "labels in no list": f"{int(lists.n_unlisted.sum()):,}",
         "users without a list": f"{int(lists.missing.sum()):,}",
     }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from hashlib import sha256
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -72,6 +72,8 @@ class Signature(str, Viewed):  # noqa: SLOT000 - caches the parsed text
     >>> usual.signature("ndcg@2").differences(linear.signature("ndcg@2"))
     {'gain': ('exponential', 'linear')}
     """
+
+    view: ClassVar[str] = "recsys_ndcg.report:view_signature"
 
     def __new__(cls, text: str) -> Self:
         """Read the text, and add the defaults that a short form leaves out."""

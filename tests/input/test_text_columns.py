@@ -139,8 +139,9 @@ def outcome(act: Callable[[], rn.RankedLists]) -> Any:
         except (rn.InvalidInputError, *OF_LIBRARIES) as error:
             found: Any = type(error), re.sub(r"\(such as [^)]*\)", "", str(error))
         else:
-            names = "users missing repeats candidates offsets unlisted_offsets item_ids"
+            names = "users missing repeats offsets unlisted_offsets item_ids"
             arrays = {**{name: getattr(lists, name) for name in names.split()}, **lists.columns}
+            arrays["sizes"] = lists.pool.sizes
             arrays |= {f"unlisted {name}": one for name, one in lists.unlisted.items()}
             given = {name: one for name, one in arrays.items() if one is not None}
             found = {name: (one.dtype, [*map(repr, one.tolist())]) for name, one in given.items()}
