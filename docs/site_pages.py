@@ -139,7 +139,7 @@ def _format_metric(name: str, kind: type[Metric]) -> str:
 
 def _list_sources(kind: type[Metric]) -> str:
     """Return the arguments that a metric needs, such as ``train=``."""
-    return ", ".join(f"`{one}=`" for one in sorted(kind.find_sources()))
+    return ", ".join(f"`{one}=`" for one in sorted(_find_sources(kind)))
 
 
 def _format_name(kind: type[Metric]) -> str:
@@ -197,7 +197,7 @@ def _compare_libraries(metric: str, kind: type[Metric]) -> str:
             rows[4] = f"| {ours} | ours, {names} | |"
         else:
             rows.append(f"| {value} | {names} | {why or 'each has an effect below 0.0001'} |")
-    arguments = "".join(f", {one}=..." for one in sorted(kind.find_sources()))
+    arguments = "".join(f", {one}=..." for one in sorted(_find_sources(kind)))
     ask = f'rn.reconcile(data, "{metric}", threshold={THRESHOLD}{arguments})'
     return "\n".join([*rows, "", *others, "", f"`{ask}` makes this table for your data."])
 
@@ -419,6 +419,11 @@ def _example(name: str) -> dict[str, Any]:
 def _directive(name: str, argument: str, *options: str) -> str:
     lines = "".join(f"   :{option}\n" for option in options)
     return f"```{{eval-rst}}\n.. {name}:: {argument}\n{lines}```"
+
+
+def _find_sources(kind: type[Metric]) -> frozenset[str]:
+    """Return the arguments of `recsys_ndcg.evaluate` that a metric needs by default."""
+    return kind().find_sources(rn.Convention()) - {"items"}
 
 
 def _first_line(one: Any) -> str:

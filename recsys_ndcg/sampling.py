@@ -220,7 +220,7 @@ def check_metrics(plan: Plan) -> None:
     """
     for one in plan.measurements:
         rule = one.convention
-        if one.metric.name not in _SUPPORTED or one.metric.tie_objection(rule):
+        if one.metric.name not in _SUPPORTED or one.metric.find_tie_objection(rule):
             names = ", ".join(sorted(_SUPPORTED))
             msg = f"{one} has no known mean over random lists. Metrics that have one: {names}."
             raise InvalidInputError(msg)

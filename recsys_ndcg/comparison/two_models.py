@@ -16,8 +16,7 @@ from recsys_ndcg.errors import InvalidInputError, as_float, check_level
 from recsys_ndcg.input import Rows, check_id_types, make_index, read_rows
 from recsys_ndcg.lists import GroupedLists, RankedLists, group_rows
 from recsys_ndcg.metrics import check_k
-from recsys_ndcg.ranking import rank
-from recsys_ndcg.scoring import nearly_equal
+from recsys_ndcg.scoring import nearly_equal, rank
 
 if TYPE_CHECKING:
     from recsys_ndcg.comparison.comparison import Comparison

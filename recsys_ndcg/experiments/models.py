@@ -250,7 +250,7 @@ def _describe_measures(plan: FoldPlan) -> dict[str, dict[str, str]]:
             functions = {kind: rule for kind, rule in rules.items() if callable(rule)}
             functions |= {"metric": type(metric)} if metric.custom_class else {}
             choices = {"kind": "ranking", **convention.texts, "threshold": threshold}
-            known = sorted(plan.known.keys() & metric.find_needs(convention))
+            known = sorted(plan.known.keys() & metric.find_sources(convention))
             choices |= {f"content of {name}": _hash_table(plan.known[name]) for name in known}
         for kind, function in functions.items():
             label = f"{name}: changes of its {kind} cannot be detected, as folder= needs"

@@ -150,7 +150,7 @@ def _from_metric(metric: Metric, protocol: str) -> Measure:
     if not metric.depends_on_order:
         msg = f"{metric} compares ratings and ranks nothing. Write 'rmse' or 'mae'."
         raise InvalidInputError(msg)
-    if metric.find_needs(Convention()) & {"base", "groups"}:
+    if metric.find_sources(Convention()) & {"base", "groups"}:
         msg = (
             f"{metric} needs the lists of another model, or groups of users, which folds do not "
             "have. Measure one split: evaluate_catalogue(..., base=..., groups=...)."

@@ -16,7 +16,7 @@ from recsys_ndcg.lists.known import find_pairs as find_pairs
 from recsys_ndcg.lists.known import find_seen as find_seen
 from recsys_ndcg.lists.labels import digest_labels as digest_labels
 from recsys_ndcg.lists.labels import hash_ids as hash_ids
-from recsys_ndcg.lists.preparation import Objections as Objections
+from recsys_ndcg.lists.labels import remove_impossible as remove_impossible
 from recsys_ndcg.lists.preparation import format_rows as format_rows
 from recsys_ndcg.lists.preparation import prepare_lists as prepare_lists
 from recsys_ndcg.lists.ranked_lists import RankedLists as RankedLists

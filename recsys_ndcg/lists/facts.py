@@ -312,14 +312,10 @@ class WeightSummary:
             self.in_propensity + other.in_propensity,
         )
 
-    def objection(self) -> str:
-        """Return why these weights must not be used; "" if they may be."""
-        if not self.labels or self.in_propensity < self.labels:
-            return ""
-        return (
-            "The propensity was estimated from the very labels that it weights, which favours what "
-            "the test set happens to hold. Pass propensity() the training rows."
-        )
+    @property
+    def weighs_its_own_labels(self) -> bool:
+        """Whether the propensity was estimated from the very labels that it weights."""
+        return 0 < self.labels <= self.in_propensity
 
     @property
     def numbers(self) -> dict[str, float]:

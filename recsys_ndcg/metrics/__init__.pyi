@@ -1,6 +1,9 @@
 from recsys_ndcg.metrics.coverage import Coverage as Coverage
 from recsys_ndcg.metrics.coverage import Judged as Judged
+from recsys_ndcg.metrics.distances import FITTING_KINDS as FITTING_KINDS
 from recsys_ndcg.metrics.distances import find_distance_warning as find_distance_warning
+from recsys_ndcg.metrics.distances import find_distances as find_distances
+from recsys_ndcg.metrics.distances import sum_candidates as sum_candidates
 from recsys_ndcg.metrics.metric import Metric as Metric
 from recsys_ndcg.metrics.metric import SavedMetric as SavedMetric
 from recsys_ndcg.metrics.metric import check_k as check_k
@@ -13,3 +16,12 @@ from recsys_ndcg.metrics.registry import check_name as check_name
 from recsys_ndcg.metrics.registry import list_metric_names as list_metric_names
 from recsys_ndcg.metrics.registry import parse_metrics as parse_metrics
 from recsys_ndcg.metrics.registry import register_metric as register_metric
+from recsys_ndcg.metrics.requirements import Column as Column
+from recsys_ndcg.metrics.requirements import Distance as Distance
+from recsys_ndcg.metrics.requirements import Entries as Entries
+from recsys_ndcg.metrics.requirements import Estimates as Estimates
+from recsys_ndcg.metrics.requirements import Group as Group
+from recsys_ndcg.metrics.requirements import Inside as Inside
+from recsys_ndcg.metrics.requirements import Never as Never
+from recsys_ndcg.metrics.requirements import NoChance as NoChance
+from recsys_ndcg.metrics.requirements import Weights as Weights

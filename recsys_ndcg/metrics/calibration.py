@@ -10,12 +10,12 @@ import numpy as np
 from recsys_ndcg.arrays import Floats, row_sums
 from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.metrics.features import OfColumn
-from recsys_ndcg.metrics.history import find_missing_history, sum_history, sum_rows
+from recsys_ndcg.metrics.history import sum_history, sum_rows
 from recsys_ndcg.metrics.metric import ORDER, Metric, choice, get_background, weigh_by_patience
 from recsys_ndcg.metrics.popularity import find_tail
 from recsys_ndcg.metrics.registry import register_metric
+from recsys_ndcg.metrics.requirements import Entries, Requirement
 from recsys_ndcg.ranking import Ranking
 
 _ALPHA = 0.01  # the share of the history in the list's distribution, so that no topic is absent
@@ -125,10 +125,9 @@ class Calibration(OfColumn, Divergence):
         """Return the share of each topic in every item."""
         return normalise(known.get_feature(self.column).memberships)
 
-    def list_objection(self, lists: GroupedLists, convention: Convention) -> str:
-        """Return an objection if items have no entry in the features and that is an error."""
-        missing = super().list_objection(lists, convention)
-        return missing or find_missing_history(self, lists, convention)
+    def list_requirements(self, convention: Convention) -> list[Requirement]:
+        """Return what it needs: also entries of training items."""
+        return [*super().list_requirements(convention), Entries("history")]
 
 
 def sum_shown(ranking: Ranking, k: int | None, table: Floats) -> Floats:

@@ -12,6 +12,7 @@ from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, as_float, is_number, quote
 from recsys_ndcg.metrics.of_topics import TOPICS, OfTopics
 from recsys_ndcg.metrics.registry import register_metric
+from recsys_ndcg.metrics.requirements import Never, Requirement
 from recsys_ndcg.ranking import Ranking
 
 _FADED = 38  # ranks times alpha, from which on a gain no longer changes the sum: e^-38 < 2^-54
@@ -75,14 +76,16 @@ class Repeating(OfTopics):
         fading = (1.0 - self.alpha) ** np.arange(depth)
         return topics.n_topics * float(np.cumsum(weights * fading)[-1])
 
-    def objection(self, convention: Convention, longest: int) -> str:
-        """Return an objection if a cutoff is needed."""
-        if self.is_over_ideal or self.k is not None:
-            return ""
-        return (
-            f"{self} has no cutoff, and is divided by a sum over k ranks. Write "
-            f"'{self.name}({self.column})@10', for example."
-        )
+    def list_requirements(self, convention: Convention) -> list[Requirement]:
+        """Return what it needs: a cutoff, if it is divided by a sum over k ranks."""
+        found = super().list_requirements(convention)
+        if not self.is_over_ideal and self.k is None:
+            why = (
+                f"{self} has no cutoff, and is divided by a sum over k ranks. Write "
+                f"'{self.name}({self.column})@10', for example."
+            )
+            found.append(Never(why))
+        return found
 
 
 @register_metric

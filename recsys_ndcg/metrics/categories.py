@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from recsys_ndcg.arrays import Floats, Positions, row_sums
-from recsys_ndcg.background import Background, Feature
+from recsys_ndcg.background import Feature
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.metrics.calibration import normalise, sum_shown
@@ -14,6 +14,7 @@ from recsys_ndcg.metrics.metric import get_background
 from recsys_ndcg.metrics.of_items import count_places
 from recsys_ndcg.metrics.of_topics import OfTopics, compute_missed, count_labels, list_topics
 from recsys_ndcg.metrics.registry import register_metric
+from recsys_ndcg.metrics.requirements import NoChance, NoTies, Requirement
 from recsys_ndcg.ranking import Ranking
 
 _ADDED = 1e-6  # to each category, as LensKit does
@@ -78,24 +79,18 @@ class Categories(OfTopics):
         is_missing = ~feature.is_known[np.asarray(ranking.lists.item_codes)[rows]]
         return n_places - np.bincount(user[is_missing], minlength=len(n_places))
 
-    def tie_objection(self, convention: Convention) -> str:
-        """Return an objection under the best and worst order, or if items are left out."""
+    def list_requirements(self, convention: Convention) -> list[Requirement]:
+        """Return what it needs: no ties if items are left out, and for chance known candidates."""
+        found = super().list_requirements(convention)
         if self._leaves_out(convention) and not convention.tie_rule.gives_each_item_a_place:
-            return (
+            why = (
                 f"{self} leaves out items without an entry in the features (missing_feature="
                 "'drop'), so that its denominator depends on the order of tied items. Choose "
                 "missing_feature='zero', list_over='k', or ties='item_asc'."
             )
-        return super().tie_objection(convention)
-
-    def chance_objection(
-        self, convention: Convention, known: Background | None, *, is_drawn: bool
-    ) -> str:
-        """Return an objection if the candidates' categories are not known."""
-        has_candidates = known is not None and known.in_catalogue is not None
-        if not is_drawn or has_candidates:
-            return super().chance_objection(convention, known, is_drawn=is_drawn)
-        return "only the number of candidates is known, not which they are: give catalogue="
+            found.insert(0, NoTies(why))
+        why = "only the number of candidates is known, not which they are: give catalogue="
+        return [*found, NoChance(why, unless="catalogue")]
 
     @staticmethod
     def _leaves_out(convention: Convention) -> bool:

@@ -16,7 +16,6 @@ from recsys_ndcg.background import Background, Feature
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.lazy import Cache, lazy_property
-from recsys_ndcg.metrics.features import OfColumn
 from recsys_ndcg.metrics.metric import Metric
 from recsys_ndcg.metrics.pairs import ShownItems, iterate_pairs, split_costs
 
@@ -31,8 +30,8 @@ _BY_COLUMN = {
     "columns": "hamming",
 }  # fmt: skip
 #: The kinds of columns of which a distance can be computed, and their names in messages.
-_FITTING = {"jaccard": ("set", "category", "vector"), "cosine": ("set", "category", "vector")}
-_NEEDED = {"jaccard": "sets, or columns of 0 and 1", "cosine": "sets, categories or vectors"}
+#: The kinds of columns that have a Jaccard or cosine distance.
+FITTING_KINDS = ("set", "category", "vector")
 #: Distances of each background; equal ones, as in later batches, share them.
 _KNOWN: WeakKeyDictionary[Background, Cache] = WeakKeyDictionary()
 
@@ -310,45 +309,12 @@ def find_distances(known: Background, column: str, convention: Convention) -> Di
     return _get_cache(known).get_or_compute(key, lambda: _find(known, column, convention))
 
 
-def find_distance_objection(metric: OfColumn, known: Background, convention: Convention) -> str:
-    """Return why a metric's column does not have the convention's distance; "" if it does."""
-    column, rule = metric.column, convention.distance
-    if rule == "cooccurrence":
-        if not column:
-            return ""
-        without = f"{metric.name}@{metric.k}" if metric.k else metric.name
-        return (
-            f"{metric} under distance='cooccurrence' would not read the column {column!r}: this "
-            f"distance compares the training users of items. Write '{without}', or choose "
-            "distance='by_column'."
-        )
-    try:
-        feature = known.get_feature(column)
-        if callable(rule):
-            some = np.flatnonzero(feature.is_known)[:2]
-            find_distances(known, column, convention).measure(some, some)
-    except InvalidInputError as error:
-        return f"{metric}: {error}"
-    if not isinstance(rule, str) or rule not in _FITTING:
-        return ""
-    is_fit = feature.kind in _FITTING[rule]
-    if rule == "jaccard" and feature.kind == "vector":
-        is_fit = bool(np.isin(feature.vectors, (0.0, 1.0)).all())
-    if is_fit:
-        return ""
-    name = f"the column {column!r}" if column else "all columns together"
-    return (
-        f"{metric} under distance={rule!r} needs {_NEEDED[rule]}, but {name} of the features has "
-        "other entries. Choose distance='by_column' or 'category', or name another column."
-    )
-
-
 def find_distance_warning(metric: Metric, known: Background | None, convention: Convention) -> str:
     """Return a warning if values that nearly every item has for itself are compared as categories.
 
     Two items then always differ in them; "" if no such column is read.
     """
-    reads_features = "distance" in metric.reads and "features" in metric.find_needs(convention)
+    reads_features = "distance" in metric.reads and "features" in metric.find_sources(convention)
     if known is None or not reads_features:
         return ""
     rule, kind = convention.distance, known.get_feature(metric.column).kind

@@ -7,20 +7,26 @@ from dataclasses import dataclass
 import numpy as np
 
 from recsys_ndcg.arrays import Floats, Positions
-from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.metrics.distances import (
     average_candidates,
-    find_distance_objection,
     find_distances,
-    sum_candidates,
 )
 from recsys_ndcg.metrics.features import OfColumn
 from recsys_ndcg.metrics.history import list_seen_candidates
 from recsys_ndcg.metrics.metric import ORDER, choice, get_background
 from recsys_ndcg.metrics.pairs import ShownItems
 from recsys_ndcg.metrics.registry import register_metric
+from recsys_ndcg.metrics.requirements import (
+    Column,
+    Distance,
+    Entries,
+    NoChance,
+    NoTies,
+    Requirement,
+    Source,
+)
 from recsys_ndcg.ranking import Ranking
 
 
@@ -95,44 +101,23 @@ class Diversity(OfColumn):
     as_: str | None = choice("distance", "similarity")
     single: str | float | None = choice("undefined", 0.0, 1.0)
 
-    def find_needs(self, convention: Convention) -> frozenset[str]:
-        """Return what it needs to know: features, or training rows."""
-        return self.needs | {"train" if convention.distance == "cooccurrence" else "features"}
-
-    def background_objection(self, known: Background, convention: Convention) -> str:
-        """Return why the column does not have the distance; "" if it does."""
-        return find_distance_objection(self, known, convention)
-
-    def list_objection(self, lists: GroupedLists, convention: Convention) -> str:
-        """Return an objection if items of the lists, or of the catalogue, have no entry."""
+    def list_requirements(self, convention: Convention) -> list[Requirement]:
+        """Return what it needs: features with distances, or training rows."""
+        found = super().list_requirements(convention)
+        found[found.index(Column(self.kinds))] = Distance()
+        why = "the catalogue has too many different entries to compare all pairs of them"
+        found.append(NoChance(why, unless="few"))
         if convention.distance == "cooccurrence":
-            return ""
-        candidates = get_background(lists).is_candidate
-        reason = super().list_objection(lists, convention)
-        if reason or candidates is None:
-            return reason
-        what = "items of catalogue=, which chance reads, have no entry"
-        return self.find_missing(lists, convention, what, np.flatnonzero(candidates))
-
-    def tie_objection(self, convention: Convention) -> str:
-        """Return why ties leave the score undefined."""
-        if not self._drops(convention):
-            return super().tie_objection(convention)
-        return (
-            f"{self} under missing_feature='drop' divides by the number of items that are left, "
-            "which depends on the order of tied items. Choose missing_feature='zero', or a rule "
-            "for ties such as ties='input'."
-        )
-
-    def chance_objection(
-        self, convention: Convention, known: Background | None, *, is_drawn: bool
-    ) -> str:
-        """Return an objection if the catalogue has too many pairs."""
-        if not is_drawn or known is None or known.is_candidate is None:
-            return ""
-        if not np.isnan(sum_candidates(known, self.column, convention)).any():
-            return ""
-        return "the catalogue has too many different entries to compare all pairs of them"
+            found.remove(Entries("rows"))
+            return [*found, Source("train")]
+        if self._drops(convention):
+            why = (
+                f"{self} under missing_feature='drop' divides by the number of items that are "
+                "left, which depends on the order of tied items. Choose missing_feature='zero', or "
+                "a rule for ties such as ties='input'."
+            )
+            found.insert(0, NoTies(why))
+        return [*found, Source("features"), Entries("candidates")]
 
     def _drops(self, convention: Convention) -> bool:
         return convention.missing_feature == "drop" and convention.distance != "cooccurrence"

@@ -9,12 +9,11 @@ import numpy as np
 from recsys_ndcg.arrays import Flags, Floats, Positions, divide
 from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.errors import suggest
-from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.metrics.item_groups import ByColumn, Columns, sum_by_group
 from recsys_ndcg.metrics.metric import GAINS, get_background
 from recsys_ndcg.metrics.over_lists import ALL_LISTS, find_inside, find_universe
 from recsys_ndcg.metrics.registry import register_metric
+from recsys_ndcg.metrics.requirements import Estimates, Group, Requirement, Source
 from recsys_ndcg.ranking import ItemTotals, Ranking
 
 
@@ -84,26 +83,14 @@ class BiasDisparity(ByColumn):
         """The category."""
         return self.item_group
 
-    def find_needs(self, convention: Convention) -> frozenset[str]:
-        """Return what it needs to know: also the groups of users, if one is named."""
-        return super().find_needs(convention) | ({"groups"} if self.user_group else set())
-
-    def background_objection(self, known: Background, convention: Convention) -> str:
-        """Return an objection if a group is not named, or does not exist."""
-        reason = super().background_objection(known, convention)
-        if reason:
-            return reason
+    def list_requirements(self, convention: Convention) -> list[Requirement]:
+        """Return what it needs: a category, and the groups of users, if one is named."""
+        found = super().list_requirements(convention)
         if not self.item_group:
-            labels = known.get_feature(self.column).labels
-            return (
-                f"{self} has no category of items. Name one: "
-                f"'{self.name}({self.column},item_group={labels[0] if labels else 'x'})@10'."
-            )
-        names = [str(name) for name in known.groups]
-        if self.user_group and self.user_group not in names:
-            found = suggest(self.user_group, names)
-            return f"{self}: groups= has no group {self.user_group!r}. {found}"
-        return ""
+            found.append(Group(""))
+        if self.user_group:
+            found += [Source("groups"), Group(self.user_group, "users")]
+        return found
 
     def describe_shown(self, ranking: Ranking, rows: Positions, share: Floats) -> Columns:
         """Return what the group of users was shown."""
@@ -194,14 +181,10 @@ class ItemGap(ByColumn):
 
     of: str = "gain"
 
-    def list_objection(self, lists: GroupedLists, convention: Convention) -> str:
-        """Return an objection if there are no estimates, or no categories."""
-        if self.of == "score" and lists.order_only:
-            return (
-                f"{self} compares estimates, but these lists have only ranks. Give a column "
-                "'estimated', or measure of=gain."
-            )
-        return super().list_objection(lists, convention)
+    def list_requirements(self, convention: Convention) -> list[Requirement]:
+        """Return what it needs: of scores, estimates."""
+        more = [Estimates("compares estimates", "measure of=gain")] if self.of == "score" else []
+        return [*super().list_requirements(convention), *more]
 
     def describe_shown(self, ranking: Ranking, rows: Positions, share: Floats) -> Columns:
         """Return the expected gain of each recommendation."""

@@ -9,7 +9,6 @@ import numpy as np
 from recsys_ndcg.arrays import Floats, Positions
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.lists import GroupedLists
-from recsys_ndcg.metrics.features import OfColumn
 from recsys_ndcg.metrics.metric import get_background
 
 
@@ -61,10 +60,3 @@ def list_seen_candidates(lists: GroupedLists) -> tuple[Positions, Positions]:
     owner, item = lists.history
     kept = np.asarray(get_background(lists).is_candidate)[item]
     return owner[kept], item[kept]
-
-
-def find_missing_history(metric: OfColumn, lists: GroupedLists, convention: Convention) -> str:
-    """Return which training items have no entry in the features, if that is an error."""
-    user, item = lists.history
-    what = "training rows have items without an entry"
-    return metric.find_missing(lists, convention, what, item, user)

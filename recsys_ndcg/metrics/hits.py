@@ -8,6 +8,7 @@ from recsys_ndcg.arrays import Floats, row_sums
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.metrics.metric import ORDER, Metric
 from recsys_ndcg.metrics.registry import register_metric
+from recsys_ndcg.metrics.requirements import Never, NoTies, Requirement
 from recsys_ndcg.ranking import Ranking
 
 
@@ -141,17 +142,16 @@ class AP(Metric):
             return np.minimum(ranking.n_relevant, k)
         return ranking.n_relevant
 
-    def objection(self, convention: Convention, longest: int) -> str:
-        """Return why AP over k cannot be computed without a cutoff."""
+    def list_requirements(self, convention: Convention) -> list[Requirement]:
+        """Return what it needs: over k a cutoff, over hits no ties."""
+        found = super().list_requirements(convention)
         if convention.ap_over == "k" and self.k is None:
-            return "ap_over='k' needs a cutoff: use 'ap@10', for example."
-        return ""
-
-    def tie_objection(self, convention: Convention) -> str:
-        """Return why ties leave AP over hits undefined: both its parts depend on the order."""
-        if convention.ap_over != "hits":
-            return ""
-        return (
-            "ap_over='hits' has no exact mean over the orders of tied items in the top k, and its "
-            "best and worst orders are unknown. Choose another ap_over, or ties='item_asc'."
-        )
+            found.append(Never("ap_over='k' needs a cutoff: use 'ap@10', for example."))
+        if convention.ap_over == "hits":
+            why = (
+                "ap_over='hits' has no exact mean over the orders of tied items in the top k, and "
+                "its best and worst orders are unknown. Choose another ap_over, or "
+                "ties='item_asc'."
+            )
+            found.append(NoTies(why))
+        return found

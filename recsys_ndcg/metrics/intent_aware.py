@@ -12,6 +12,7 @@ from recsys_ndcg.metrics.metric import choice, get_background
 from recsys_ndcg.metrics.of_items import OfItems
 from recsys_ndcg.metrics.of_topics import OfTopics, list_topics
 from recsys_ndcg.metrics.registry import register_metric
+from recsys_ndcg.metrics.requirements import Requirement, Source
 from recsys_ndcg.ranking import Ranking
 
 
@@ -179,9 +180,10 @@ class SubtopicRecall(OfTopics):
 
     over: str | None = choice("all", "relevant", "train")
 
-    def find_needs(self, convention: Convention) -> frozenset[str]:
-        """Return what it needs to know: also the training items, if topics are over theirs."""
-        return self.needs | ({"train"} if self.over == "train" else set())
+    def list_requirements(self, convention: Convention) -> list[Requirement]:
+        """Return what it needs: also the training items, if topics are over theirs."""
+        more = [Source("train")] if self.over == "train" else []
+        return [*super().list_requirements(convention), *more]
 
     def numerator(self, ranking: Ranking) -> Floats:
         """Return the (expected) number of different topics of relevant items."""

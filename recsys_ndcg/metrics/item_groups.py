@@ -10,11 +10,11 @@ import numpy as np
 from recsys_ndcg.arrays import Floats, Ids, Positions, compute_offsets
 from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.errors import InvalidInputError, suggest
-from recsys_ndcg.lists import GroupedLists
+from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.metrics.features import OfColumn
 from recsys_ndcg.metrics.metric import get_background
 from recsys_ndcg.metrics.over_lists import OverLists, describe_items
+from recsys_ndcg.metrics.requirements import Entries, Group, Requirement
 from recsys_ndcg.ranking import Exposures, ItemTotals, Ranking
 
 Pairs = tuple[Positions, Positions]
@@ -54,16 +54,10 @@ class OverItemGroups(OverLists):
         """Return a key of its own: the columns belong to the metric."""
         return "groups", self
 
-    def background_objection(self, known: Background, convention: Convention) -> str:
-        """Return an objection if there is no group of items of this name."""
-        reason = super().background_objection(known, convention)
-        if reason or not self.group:
-            return reason
-        names = self.assign_groups(known, convention)[1].tolist()
-        if self.group in names:
-            return ""
-        place = f"in the column {self.column!r}" if self.column else "of items"
-        return f"{self}: there is no group {self.group!r} {place}. {suggest(self.group, names)}"
+    def list_requirements(self, convention: Convention) -> list[Requirement]:
+        """Return what it needs: also the group, if one is named."""
+        more = [Group(self.group)] if self.group else []
+        return [*super().list_requirements(convention), *more]
 
     def collect(self, ranking: Ranking) -> Exposures:
         """Return who was shown what, the group of each item, and the metric's own columns."""
@@ -135,16 +129,12 @@ class ByColumn(OverItemGroups, OfColumn):
         codes = np.where(feature.is_known, feature.values, -1).astype(np.int64)
         return codes, np.array([str(label) for label in feature.labels], dtype=object)
 
-    def list_objection(self, lists: GroupedLists, convention: Convention) -> str:
-        """Return an objection if items outside the catalogue or without a category are errors."""
-        reason, known = super().list_objection(lists, convention), get_background(lists)
-        counted = np.zeros(len(known.items), dtype=bool)
-        if self.reads_catalogue and known.in_catalogue is not None:
-            counted |= known.in_catalogue
+    def list_requirements(self, convention: Convention) -> list[Requirement]:
+        """Return what it needs: also categories of the items that matter besides the lists."""
+        found = super().list_requirements(convention)
         if self.reads_relevant:
-            counted[np.asarray(lists.unlisted["item"])] = True
-        what = "items of the catalogue, or relevant ones, have no entry"
-        return reason or self.find_missing(lists, convention, what, np.flatnonzero(counted))
+            return [*found, Entries("both" if self.reads_catalogue else "relevant")]
+        return [*found, Entries("catalogue")] if self.reads_catalogue else found
 
 
 def sum_by_group(totals: ItemTotals, values: Floats) -> Floats:

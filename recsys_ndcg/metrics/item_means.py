@@ -9,10 +9,10 @@ import numpy as np
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.metrics.features import OfColumn
 from recsys_ndcg.metrics.of_items import OfItems
 from recsys_ndcg.metrics.registry import register_metric
+from recsys_ndcg.metrics.requirements import Estimates, NoChance, Requirement
 from recsys_ndcg.ranking import Ranking
 
 
@@ -100,17 +100,11 @@ class Score(OfItems):
         estimated = ranking.lists.columns.get("estimated")
         return np.zeros(0) if estimated is None else np.asarray(estimated, dtype=np.float64)
 
-    def list_objection(self, lists: GroupedLists, convention: Convention) -> str:
-        """Return an objection if there are no estimates."""
-        if not lists.order_only:
-            return ""
-        return (
-            f"{self} is a mean of estimates, but these lists have only ranks. Give a column "
-            "'estimated', or measure something else."
-        )
-
-    def chance_objection(
-        self, convention: Convention, known: Background | None, *, is_drawn: bool
-    ) -> str:
-        """Return an objection if estimates of candidates outside the list are not known."""
-        return "the estimates of other candidates are not known" if is_drawn else ""
+    def list_requirements(self, convention: Convention) -> list[Requirement]:
+        """Return what it needs: estimates, and of all candidates for chance."""
+        why = "the estimates of other candidates are not known"
+        return [
+            *super().list_requirements(convention),
+            Estimates("is a mean of estimates", "measure something else"),
+            NoChance(why, unless="listed"),
+        ]

@@ -16,6 +16,7 @@ from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention, compute_relevance
 from recsys_ndcg.errors import InvalidInputError, as_float, check_choice, quote
 from recsys_ndcg.lists import GroupedLists
+from recsys_ndcg.metrics.requirements import NoChance, NoTies, Requirement, Source
 from recsys_ndcg.ranking import Ranking, weighted_sum
 
 #: The choices about rows and users, which every metric reads.
@@ -52,8 +53,8 @@ class Metric:
     Raises
     ------
     InvalidInputError
-        `k` is not a whole number of at least 1. Scoring does not raise: `objection` and
-        `tie_objection` report beforehand what cannot be computed.
+        `k` is not a whole number of at least 1. Scoring does not raise: what cannot be computed
+        is known beforehand from `list_requirements`.
 
     Notes
     -----
@@ -223,64 +224,31 @@ class Metric:
         """Return the number that the numerator is divided by."""
         raise NotImplementedError
 
-    def objection(self, convention: Convention, longest: int) -> str:
-        """Return why the metric cannot be computed under a convention; "" if it can.
+    def list_requirements(self, convention: Convention) -> list[Requirement]:
+        """Return what it needs under a convention; scoring says what lists lack.
 
-        Parameters
-        ----------
-        convention : Convention
-            All choices.
-        longest : int
-            The number of ranks of the longest list.
+        If it needs lists without ties, its mean over the orders of ties is not exact and the best
+        order is unknown: chance, best, worst, adjusted and the tie range are NaN.
         """
-        return ""
+        found: list[Requirement] = [Source(name) for name in sorted(self.needs)]
+        if not self.best_first and convention.tie_rule.by == "grade":
+            why = (
+                f"{self} has no score under ties={convention.ties!r}: the {convention.ties} order "
+                "of tied items depends on all of them together, and is not known. Choose "
+                "ties='expected' or 'item_asc'."
+            )
+            found.append(NoTies(why))
+        return [*found, NoChance(self.no_chance)] if self.no_chance else found
 
-    def find_needs(self, convention: Convention) -> frozenset[str]:
+    def find_sources(self, convention: Convention) -> frozenset[str]:
         """Return what it needs to know besides the lists, under a convention."""
-        return self.needs
+        needed = self.list_requirements(convention)
+        return frozenset(one.name for one in needed if isinstance(one, Source))
 
-    @classmethod
-    def find_sources(cls) -> frozenset[str]:
-        """Return the arguments of `recsys_ndcg.evaluate` that it needs under the defaults."""
-        return cls().find_needs(Convention()) - {"items"}
-
-    def background_objection(self, known: Background, convention: Convention) -> str:
-        """Return why what is known besides the lists does not suffice; "" if it does."""
-        return ""
-
-    def list_objection(self, lists: GroupedLists, convention: Convention) -> str:
-        """Return why some rows of the lists cannot be measured, with the first; "" if all can."""
-        return ""
-
-    def chance_objection(
-        self, convention: Convention, known: Background | None, *, is_drawn: bool
-    ) -> str:
-        """Return why its score in random order is not known; "" if it is.
-
-        Parameters
-        ----------
-        convention : Convention
-            All choices.
-        known : Background, optional
-            What is known besides the lists.
-        is_drawn : bool
-            Whether lists are drawn from candidates, not only put in random order.
-        """
-        return self.no_chance
-
-    def tie_objection(self, convention: Convention) -> str:
-        """Return why ties leave this metric's score undefined; "" if they do not.
-
-        If they do, its mean over their orders is not exact and the best order is unknown: chance,
-        best, worst, adjusted and the tie range are NaN.
-        """
-        if self.best_first or convention.tie_rule.by != "grade":
-            return ""
-        return (
-            f"{self} has no score under ties={convention.ties!r}: the {convention.ties} order of "
-            "tied items depends on all of them together, and is not known. Choose ties='expected' "
-            "or 'item_asc'."
-        )
+    def find_tie_objection(self, convention: Convention) -> str:
+        """Return why it has no score if items are tied; "" if it has one."""
+        needed = self.list_requirements(convention)
+        return next((one.why for one in needed if isinstance(one, NoTies)), "")
 
     def deviation(self, ranking: Ranking) -> Floats:
         """Return the standard deviation of the numerator under random order, NaN if unknown."""

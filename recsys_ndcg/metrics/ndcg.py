@@ -10,6 +10,7 @@ from recsys_ndcg.arrays import Floats
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.metrics.metric import GAINS, Linear
 from recsys_ndcg.metrics.registry import register_metric
+from recsys_ndcg.metrics.requirements import Never, Requirement
 from recsys_ndcg.ranking import Ranking, weighted_sum
 
 MAX_PLACES = 10_000_000
@@ -127,11 +128,13 @@ class NDCG(DCG):
             return sum_top_grades(ranking, self.k, ranking.convention.compute_discounts)
         return weighted_sum(ranking.ideal_gain, self.weights(ranking))
 
-    def objection(self, convention: Convention, longest: int) -> str:
-        """Return why NDCG cannot be computed: k is too large for the maximal ideal."""
+    def list_requirements(self, convention: Convention) -> list[Requirement]:
+        """Return what it needs: for the maximal ideal, not too many places."""
+        found = super().list_requirements(convention)
         if convention.ideal == "max" and self.k is not None and self.k > MAX_PLACES:
-            return f"ideal='max' adds up the weights of all k places; choose k up to {MAX_PLACES}."
-        return ""
+            why = f"ideal='max' adds up the weights of all k places; choose k up to {MAX_PLACES}."
+            found.append(Never(why))
+        return found
 
 
 def sum_top_grades(ranking: Ranking, k: int | None, weights: Callable[[int], Floats]) -> Floats:

@@ -19,6 +19,7 @@ from recsys_ndcg.metrics.of_items import (
     count_training,
 )
 from recsys_ndcg.metrics.registry import register_metric
+from recsys_ndcg.metrics.requirements import Requirement, Weights
 from recsys_ndcg.ranking import Ranking
 
 
@@ -130,9 +131,10 @@ class OfRelevantItems(OfItems):
         sums: Floats = np.append(0.0, np.cumsum(discounts))[n_places]
         return sums
 
-    def objection(self, convention: Convention, longest: int) -> str:
-        """Return why the weights of the ranks cannot be used."""
-        return convention.find_discount_objection(self.k or max(longest, 1))
+    def list_requirements(self, convention: Convention) -> list[Requirement]:
+        """Return what it needs: also usable discounts."""
+        usable = Weights(convention.find_discount_objection)
+        return [*super().list_requirements(convention), usable]
 
 
 @register_metric

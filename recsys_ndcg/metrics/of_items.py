@@ -11,6 +11,7 @@ from recsys_ndcg.arrays import Floats
 from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.metrics.metric import ORDER, Linear, get_background
+from recsys_ndcg.metrics.requirements import NoTies, Requirement
 from recsys_ndcg.ranking import ItemValues, Ranking, weighted_sum
 
 #: The choices of a mean over the items of a list.
@@ -86,17 +87,18 @@ class OfItems(Linear):
         values = self.get_values(ranking).without_missing
         return ranking.deviation_of_items(values, self.weights(ranking))
 
-    def tie_objection(self, convention: Convention) -> str:
-        """Return why ties leave the score undefined: they decide which items are left out."""
-        if "list_over" not in self.reads or convention.list_over != "n":
-            return ""
-        for name in ("cold_item", "missing_feature"):
-            if name in self.reads and getattr(convention, name) == "drop":
-                return (
-                    f"{self} under {name}='drop' divides by the number of items that are left, "
-                    "which depends on the order of tied items."
-                )
-        return ""
+    def list_requirements(self, convention: Convention) -> list[Requirement]:
+        """Return what it needs: no ties if they decide which items are left out."""
+        found = super().list_requirements(convention)
+        if "list_over" in self.reads and convention.list_over == "n":
+            for name in ("cold_item", "missing_feature"):
+                if name in self.reads and getattr(convention, name) == "drop":
+                    why = (
+                        f"{self} under {name}='drop' divides by the number of items that are left, "
+                        "which depends on the order of tied items."
+                    )
+                    found.append(NoTies(why))
+        return found
 
 
 def count_places(ranking: Ranking, k: int | None) -> Floats:

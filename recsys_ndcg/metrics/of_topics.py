@@ -11,9 +11,9 @@ from recsys_ndcg.arrays import Flags, Floats, Positions, compute_offsets, concat
 from recsys_ndcg.background import Feature
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.input import EncodedIds
-from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.metrics.features import OfColumn
 from recsys_ndcg.metrics.metric import ORDER, find_relevant
+from recsys_ndcg.metrics.requirements import Entries, Requirement
 from recsys_ndcg.ranking import Ranking, compute_hits_so_far
 
 #: The choices of measures of topics.
@@ -43,15 +43,11 @@ class OfTopics(OfColumn):
     #: Whether it reads the topics of relevant items that are not in the list.
     reads_unlisted: ClassVar[bool] = True
 
-    def list_objection(self, lists: GroupedLists, convention: Convention) -> str:
-        """Return an objection if items have no entry in the features and that is an error."""
-        reason = super().list_objection(lists, convention)
+    def list_requirements(self, convention: Convention) -> list[Requirement]:
+        """Return what it needs: also entries of labels that count in the denominator."""
         is_read = self.reads_unlisted and convention.unlisted == "count"
-        if reason or not is_read or not len(lists.unlisted["true"]):
-            return reason
-        item = np.asarray(lists.unlisted["item"])
-        what = "labelled items outside the lists, which count in the denominator, have no entry"
-        return self.find_missing(lists, convention, what, item, lists.user_of_label)
+        more = [Entries("unlisted")] if is_read else []
+        return [*super().list_requirements(convention), *more]
 
     def find_hits(self, ranking: Ranking, is_hit: Flags | None = None) -> TopicHits:
         """Return how many items of each tie group have each topic: all, or those with a flag."""

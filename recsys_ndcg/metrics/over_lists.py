@@ -9,8 +9,9 @@ import numpy as np
 
 from recsys_ndcg.arrays import Flags, Floats, Positions, compute_offsets
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.lists import GroupedLists, format_rows
-from recsys_ndcg.metrics.metric import ORDER, Metric, get_background
+from recsys_ndcg.lists import GroupedLists
+from recsys_ndcg.metrics.metric import ORDER, Metric
+from recsys_ndcg.metrics.requirements import Inside, Requirement, Source
 from recsys_ndcg.ranking import Exposures, ItemTotals, Ranking, weigh_shares
 
 #: The choices of measures of all lists together.
@@ -40,29 +41,17 @@ class OverLists(Metric):
     needs: ClassVar[frozenset[str]] = frozenset({"items"})
     reads: ClassVar[frozenset[str]] = ALL_LISTS
 
-    def find_needs(self, convention: Convention) -> frozenset[str]:
-        """Return what it needs to know: also where all items are from."""
-        source = self._find_source(convention)
-        return self.needs | ({source} if source else set())
+    #: Whether `universe` says which items it can be of; else only which of them count.
+    is_of_universe: ClassVar[bool] = True
 
-    def list_objection(self, lists: GroupedLists, convention: Convention) -> str:
-        """Return an objection if items are outside the universe and that is an error."""
-        source = self._find_source(convention)
-        if source is None or convention.outside != "raise":
-            return super().list_objection(lists, convention)
-        known = get_background(lists)
-        inside = np.asarray(known.in_catalogue if source == "catalogue" else known.in_train)
-        is_outside = ~inside[np.asarray(lists.item_codes)]
-        if not is_outside.any():
-            return super().list_objection(lists, convention)
-        return (
-            f"{int(is_outside.sum())} recommended items are not in {source}=, the first "
-            f"{format_rows(lists, is_outside)}. Add them, or give "
-            "convention=Convention(outside='count'), or 'ignore'."
-        )
-
-    def _find_source(self, convention: Convention) -> str | None:
-        return SOURCE_OF.get(convention.universe) if "universe" in self.reads else None
+    def list_requirements(self, convention: Convention) -> list[Requirement]:
+        """Return what it needs: also where all items are from, and perhaps all shown ones there."""
+        found = super().list_requirements(convention)
+        source = SOURCE_OF.get(convention.universe)
+        if source is None or not self.is_of_universe or "universe" not in self.reads:
+            return found
+        inside = [Inside(source)] if convention.outside == "raise" else []
+        return [*found, Source(source), *inside]
 
     def numerator(self, ranking: Ranking) -> Floats:
         """Return NaN: there is no score per user."""
@@ -102,7 +91,7 @@ def collect_exposures(ranking: Ranking, weights: Floats) -> Exposures:
     Examples
     --------
     >>> from recsys_ndcg import Convention, RankedLists
-    >>> from recsys_ndcg.ranking import rank
+    >>> from recsys_ndcg.scoring import rank
     >>> lists = RankedLists.from_tuples([("ann", "a", 2.0, 1), ("ann", "b", 2.0, 1)])
     >>> collect_exposures(rank(lists, Convention()), np.ones(1)).share
     array([0.5, 0.5])

@@ -17,6 +17,7 @@ from recsys_ndcg.errors import InvalidInputError, escape_invisible, quote
 from recsys_ndcg.metrics.metric import GAINS, ORDER, Linear, Metric
 from recsys_ndcg.metrics.ndcg import MAX_PLACES, sum_top_grades
 from recsys_ndcg.metrics.registry import register_metric
+from recsys_ndcg.metrics.requirements import Never, Requirement, Weights
 from recsys_ndcg.ranking import Ranking, weighted_sum
 
 _BY_PLACE = inspect.Parameter.POSITIONAL_OR_KEYWORD
@@ -76,12 +77,18 @@ class ByRank(Linear):
         total: Floats = sums[np.minimum(places, depth)]
         return total
 
-    def objection(self, convention: Convention, longest: int) -> str:
-        """Return why the function gives no usable weights."""
+    def list_requirements(self, convention: Convention) -> list[Requirement]:
+        """Return what it needs: usable weights."""
+        found = super().list_requirements(convention)
         if self.k is not None and self.k > MAX_PLACES:
-            return f"{self} adds up the weights of all k places; choose k up to {MAX_PLACES}."
+            why = f"{self} adds up the weights of all k places; choose k up to {MAX_PLACES}."
+            return [*found, Never(why)]
+        return [*found, Weights(self._find_fault)]
+
+    def _find_fault(self, ranks: int) -> str:
+        """Return why the function gives no usable weights."""
         try:
-            self._compute_weights(longest if self.k is None else self.k)
+            self._compute_weights(ranks)
         except InvalidInputError as error:
             return str(error)
         return ""

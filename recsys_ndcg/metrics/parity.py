@@ -9,7 +9,6 @@ import numpy as np
 from recsys_ndcg.arrays import Floats, Ids, Positions, divide
 from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.metrics.item_groups import ByColumn, Columns, OverItemGroups, Pairs, sum_by_group
 from recsys_ndcg.metrics.metric import ORDER, find_relevant
 from recsys_ndcg.metrics.over_lists import ALL_LISTS, find_inside, find_universe
@@ -286,11 +285,4 @@ class PopREO(ByPopularity, EqualOpportunity):
     name = "popreo"
     needs = frozenset({"items", "train"})
     reads = EqualOpportunity.reads | TAIL
-
-    def find_needs(self, convention: Convention) -> frozenset[str]:
-        """Return what it needs to know: the universe only matters for the tail."""
-        return self.needs
-
-    def list_objection(self, lists: GroupedLists, convention: Convention) -> str:
-        """Return "": items outside the catalogue have a popularity, too."""
-        return ""
+    is_of_universe = False  # items outside have a popularity, too

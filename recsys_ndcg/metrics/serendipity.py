@@ -10,12 +10,21 @@ from recsys_ndcg.arrays import Floats, compute_offsets
 from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.lists import GroupedLists
-from recsys_ndcg.metrics.distances import find_distance_objection, find_distances
+from recsys_ndcg.metrics.distances import find_distances
 from recsys_ndcg.metrics.features import OfColumn
-from recsys_ndcg.metrics.history import find_missing_history, list_history
+from recsys_ndcg.metrics.history import list_history
 from recsys_ndcg.metrics.metric import choice, get_background
 from recsys_ndcg.metrics.of_items import LISTS, OfItems, count_training
 from recsys_ndcg.metrics.registry import register_metric
+from recsys_ndcg.metrics.requirements import (
+    Column,
+    Distance,
+    Entries,
+    NoChance,
+    NoTies,
+    Requirement,
+    Source,
+)
 from recsys_ndcg.ranking import ItemValues, Ranking, weighted_sum
 
 
@@ -92,12 +101,26 @@ class Serendipity(OfColumn, OfItems):
     def _by_ranks(self) -> bool:
         return self.by in (None, "ranks")
 
-    def find_needs(self, convention: Convention) -> frozenset[str]:
-        """Return what it needs to know: the catalogue, or the features."""
+    def list_requirements(self, convention: Convention) -> list[Requirement]:
+        """Return what it needs: the catalogue, or the features."""
+        sources: list[Requirement] = [Source("items"), Source("train")]
         if self._by_ranks:
-            return frozenset({"items", "train", "catalogue"})
-        by_users = convention.distance == "cooccurrence"
-        return frozenset({"items", "train"}) | (set() if by_users else {"features"})
+            return [*sources, Source("catalogue"), Column(())]
+        if self.by == "history":
+            why = "the distances of all candidates from each user's training items are not computed"
+            sources.append(NoChance(why, unless="listed"))
+        if self.by == "hits":
+            why = (
+                f"{self} by hits counts users with a relevant item among the first ranks, which "
+                "depends on the order of tied items."
+            )
+            sources.append(NoTies(why))
+        if convention.distance == "cooccurrence":
+            return [*sources, Column(())]
+        needed = OfItems.list_requirements(self, convention)
+        ties = [one for one in needed if isinstance(one, NoTies)]
+        entries = [Entries("rows"), Entries("history")]
+        return [*sources, *ties, Source("features"), Distance(), *entries]
 
     def values_by_row(self, ranking: Ranking) -> Floats:
         """Return the value of every row; by ranks, its place by popularity if it is relevant."""
@@ -137,40 +160,6 @@ class Serendipity(OfColumn, OfItems):
             return super().deviation(ranking)
         total, _ = self._sum_above(ranking)
         return self._deviate(ranking, total[:, : ranking.width(self.k)]) / self._n_items(ranking)
-
-    def background_objection(self, known: Background, convention: Convention) -> str:
-        """Return why the column does not have the distance; "" if it does, or is not read."""
-        if "features" in self.find_needs(convention):
-            return find_distance_objection(self, known, convention)
-        is_unknown = bool(self.column) and self.column not in known.features
-        return f"{self}: there is no column {self.column!r} of features=." if is_unknown else ""
-
-    def list_objection(self, lists: GroupedLists, convention: Convention) -> str:
-        """Return which items have no features, if that is an error."""
-        if "features" not in self.find_needs(convention):
-            return ""
-        missing = super().list_objection(lists, convention)
-        return missing or find_missing_history(self, lists, convention)
-
-    def tie_objection(self, convention: Convention) -> str:
-        """Return why ties leave the score undefined: they decide who has a relevant item."""
-        if self._by_ranks:
-            return ""
-        if self.by == "hits":
-            return (
-                f"{self} by hits counts users with a relevant item among the "
-                "first ranks, which depends on the order of tied items."
-            )
-        by_users = convention.distance == "cooccurrence"
-        return "" if by_users else super().tie_objection(convention)
-
-    def chance_objection(
-        self, convention: Convention, known: Background | None, *, is_drawn: bool
-    ) -> str:
-        """Return why there is no chance level if the value depends on the whole history."""
-        if self.by != "history" or not is_drawn:
-            return ""
-        return "the distances of all candidates from each user's training items are not computed"
 
     def _measure(self, ranking: Ranking) -> tuple[Floats, Floats]:
         """Return the mean distance of every row, and the number of items that it is from."""

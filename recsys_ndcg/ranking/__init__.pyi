@@ -1,4 +1,3 @@
-from recsys_ndcg.ranking.drawn_ranking import rank as rank
 from recsys_ndcg.ranking.drawn_ranking import rank_sorted_lists as rank_sorted_lists
 from recsys_ndcg.ranking.exposures import Exposures as Exposures
 from recsys_ndcg.ranking.exposures import ItemTotals as ItemTotals

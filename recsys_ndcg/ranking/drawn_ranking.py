@@ -8,14 +8,9 @@ import numpy as np
 
 from recsys_ndcg.arrays import Floats, Positions
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.lists import (
-    Facts,
-    GroupedLists,
-    Objections,
     find_other_candidates,
-    prepare_lists,
 )
 from recsys_ndcg.ranking.graded_lists import GradedLists
 from recsys_ndcg.ranking.ranking import ItemValues, Ranking
@@ -113,44 +108,3 @@ def rank_sorted_lists(
     """Return the ranking of sorted lists."""
     kind = DrawnRanking if graded.lists.pool.is_drawn else Ranking
     return kind(graded, sorted_lists, convention, threshold)
-
-
-def rank(
-    lists: GroupedLists,
-    convention: Convention,
-    depth: int | None = None,
-    *,
-    threshold: float | None = None,
-) -> Ranking:
-    """Rank lists under a convention.
-
-    Parameters
-    ----------
-    lists : GroupedLists
-        The lists.
-    convention : Convention
-        All choices.
-    depth : int, optional
-        The number of ranks in the tables; None for the length of the longest list.
-    threshold : float, optional
-        The least grade of a relevant item.
-
-    Raises
-    ------
-    InvalidInputError
-        The lists cannot be ranked under the convention.
-
-    Examples
-    --------
-    >>> from recsys_ndcg import Convention, RankedLists
-    >>> lists = RankedLists.from_tuples({"ann": [(2.0, 1), (4.5, 3), (2.0, 2)]})
-    >>> rank(lists, Convention(), depth=2).gain
-    array([[7., 2.]])
-    """
-    facts = Facts.of(lists, keep_distinct=not isinstance(convention.gain, str))
-    objections = Objections(convention, threshold, facts, lists)
-    objection = objections.find_order_objection() or objections.find_gain_objection()
-    InvalidInputError.raise_if(objection)
-    prepared = prepare_lists(lists, convention)
-    sorted_lists = SortedLists(prepared, convention, depth=depth)
-    return rank_sorted_lists(GradedLists(prepared), sorted_lists, convention, threshold)

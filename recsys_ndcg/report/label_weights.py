@@ -26,7 +26,15 @@ from recsys_ndcg.rendering import (
     shorten,
 )
 from recsys_ndcg.report.user_groups import BIN_STARTS, UNKNOWN_BIN, name_range
-from recsys_ndcg.scoring import Audit, Measurement, Plan, Scores, Totals, find_metric_name
+from recsys_ndcg.scoring import (
+    Audit,
+    Measurement,
+    Plan,
+    Scores,
+    Totals,
+    find_metric_name,
+    find_weights_objection,
+)
 
 if TYPE_CHECKING:
     from recsys_ndcg.report.report import Report
@@ -160,7 +168,7 @@ def _with_weights(one: Measurement) -> Measurement:
         It cannot have weights under its convention.
     """
     weighted = replace(one, is_weighted=True)
-    InvalidInputError.raise_if(weighted.find_weights_objection())
+    InvalidInputError.raise_if(find_weights_objection(weighted))
     return weighted
 
 

@@ -5,6 +5,8 @@ from recsys_ndcg.scoring.plan import Cutoffs as Cutoffs
 from recsys_ndcg.scoring.plan import Metrics as Metrics
 from recsys_ndcg.scoring.plan import Plan as Plan
 from recsys_ndcg.scoring.plan import find_metric_name as find_metric_name
+from recsys_ndcg.scoring.requirements import find_weights_objection as find_weights_objection
+from recsys_ndcg.scoring.requirements import rank as rank
 from recsys_ndcg.scoring.scores import ListCounts as ListCounts
 from recsys_ndcg.scoring.scores import Scores as Scores
 from recsys_ndcg.scoring.scores import adjust_for_chance as adjust_for_chance

@@ -22,6 +22,7 @@ from recsys_ndcg.ratings import GroupedRows
 from recsys_ndcg.scoring.measurement import Measurement
 from recsys_ndcg.scoring.measuring import Block, map_blocks
 from recsys_ndcg.scoring.plan import Plan
+from recsys_ndcg.scoring.requirements import find_chance_objection
 from recsys_ndcg.scoring.scores import ORDER_ROLES, ORDER_TABLES, Scores
 from recsys_ndcg.scoring.signature import Signature
 from recsys_ndcg.scoring.totals import LABEL_ROLES, TIE_ROLES, Totals
@@ -378,15 +379,10 @@ class MeasuredLists:
         all_tied = replace(measurement.with_ties(ties), all_tied=True)
         if not measurement.metric.depends_on_order:
             return all_tied.without_score("its score does not depend on the order")
-        has_candidates, known = self.lists.pool.sizes is not None, self.facts.background
-        if measurement.metric.needs and has_candidates and known and known.is_candidate is None:
-            return all_tied.without_score("only the number of candidates is known: pass catalogue=")
-        reason = measurement.denominator_objection(self.facts, is_chosen=has_candidates)
-        reason = reason or measurement.metric.chance_objection(
-            measurement.convention,
-            self.facts.background,
-            is_drawn=has_candidates or self.lists.pool.placement is not None,
-        )
+        is_chosen = self.lists.pool.sizes is not None
+        is_drawn = is_chosen or self.lists.pool.placement is not None
+        how = {"is_chosen": is_chosen, "is_drawn": is_drawn}
+        reason = find_chance_objection(measurement, self.facts, **how)
         return all_tied.without_score(reason) if reason else all_tied
 
     def _to_labelled_share(self, measurement: Measurement) -> Measurement:

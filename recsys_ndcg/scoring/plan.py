@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -20,6 +19,7 @@ from recsys_ndcg.metrics import Metric, check_name, find_distance_warning, parse
 from recsys_ndcg.ranking import SortedLists
 from recsys_ndcg.scoring.measurement import Measurement, find_least_lengths
 from recsys_ndcg.scoring.measuring import Block, SampledBlock, map_blocks
+from recsys_ndcg.scoring.requirements import find_mistake, find_objection
 from recsys_ndcg.scoring.scores import Scores
 
 Metrics = Iterable[str | Metric] | str | Metric | None
@@ -291,7 +291,7 @@ class Plan:
         if facts.merged and plan.duplicates == "raise":
             plan = plan.with_choices(duplicates=facts.duplicates)
         of_labels = [str(one) for one in plan.measurements if one.metric.needs_labels]
-        InvalidInputError.raise_if(_find_mistake(facts, of_labels[0]) if of_labels else "")
+        InvalidInputError.raise_if(find_mistake(facts, of_labels[0]) if of_labels else "")
         plan.check(facts, lists)
         return plan
 
@@ -361,13 +361,15 @@ class Plan:
             The message says why and what to do.
         """
         for one in self.measurements:
-            InvalidInputError.raise_if(one.objection(facts, lists))
+            InvalidInputError.raise_if(find_objection(one, facts, lists))
 
     def with_reasons_for_no_score(self, facts: Facts) -> Plan:
         """Return the plan; measurements that cannot be computed have a `no_score_reason`."""
-        return self.with_weights(facts).map_measurements(
-            lambda one: replace(one, no_score_reason=one.no_score_reason or one.objection(facts))
-        )
+
+        def add_reason(one: Measurement) -> Measurement:
+            return one if one.no_score_reason else one.without_score(find_objection(one, facts))
+
+        return self.with_weights(facts).map_measurements(add_reason)
 
     def with_weights(self, facts: Facts) -> Plan:
         """Return the plan with measurements that know whether labels have weights."""
@@ -513,32 +515,3 @@ def _find_spelled(metric: str | Metric, names: Sequence[str]) -> list[str]:
         for one, rest in without_cutoff.items()
         if not forms.isdisjoint({rest, rest.partition(":")[0], rest.partition("(")[0]})
     ]
-
-
-def _find_mistake(facts: Facts, metric: str) -> str:
-    """Return why a metric of data with these facts is meaningless; "" if it is not."""
-    nothing_unlisted = math.isnan(facts.unlisted.highest)
-    if facts.unlabelled == facts.ratings and nothing_unlisted:
-        return (
-            f"No item has a true value, which {metric} needs. Give the users' own ratings "
-            "as 'true' (Surprise: r_ui), or labels: {'labels': test, 'results': lists}."
-        )
-    is_catalogue = facts.is_catalogue
-    all_labelled = nothing_unlisted and not facts.unlabelled
-    all_equal = all_labelled and facts.listed.lowest == facts.listed.highest
-    has_ratings = is_catalogue or facts.protocol == "rated"
-    if all_equal and has_ratings and facts.users > 1 and facts.ratings > 2:
-        advice = (
-            " of the test set instead."
-            if is_catalogue
-            else ": RankedLists.from_labels(test_ratings, predictions), or rank all items by the "
-            "plug-in's evaluate_catalogue(algo, trainset, testset)."
-        )
-        return (
-            f"Every true value is {facts.listed.lowest} ({facts.ratings} rows, {facts.users} "
-            "users), so every order scores the same. If they come from Surprise's "
-            f"build_anti_testset(), which fills in the mean, give the real ratings{advice}"
-        )
-    if facts.weights is not None:
-        return facts.weights.objection()
-    return ""

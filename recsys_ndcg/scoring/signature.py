@@ -182,7 +182,7 @@ class Signature(str, Viewed):  # noqa: SLOT000 - caches the parsed text
         """The arguments that the metric needs besides the lists, such as ``"train"``."""
         with suppress(RecsysNdcgError):  # a metric or a choice of the user's own is not known
             (metric,) = parse_metrics(self.metric)
-            needs = metric.find_needs(self.convention)
+            needs = metric.find_sources(self.convention)
             return [name for name in SOURCES if name in needs]
         return []
 

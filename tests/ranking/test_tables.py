@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.ranking import Ranking, rank
+from recsys_ndcg.ranking import Ranking
 from recsys_ndcg.ranking.ranking import compute_weight_norm
+from recsys_ndcg.scoring import rank
 from tests import sample_lists, strategies, textbook
 from tests.errors import rejects
 from tests.textbook import Choices, Row

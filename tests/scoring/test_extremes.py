@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from recsys_ndcg.ranking import rank
+from recsys_ndcg.scoring import rank
 from tests.errors import assert_rejected, rejects
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
