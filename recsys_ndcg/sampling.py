@@ -14,7 +14,7 @@ from recsys_ndcg.convention import ConventionLike, compute_relevance
 from recsys_ndcg.errors import InvalidInputError, check_integer, quote
 from recsys_ndcg.evaluation import read_lists
 from recsys_ndcg.input import encode_ids, to_column, to_floats
-from recsys_ndcg.lists import Catalogue, GroupedLists, RankedLists
+from recsys_ndcg.lists import CataloguePool, GroupedLists, RankedLists
 from recsys_ndcg.report import Report
 from recsys_ndcg.scoring import Audit, Cutoffs, Metrics, Plan
 
@@ -190,7 +190,7 @@ def read_ranks(table: pd.DataFrame, plan: Plan) -> RankedLists:
         missing=np.zeros(n_users, dtype=bool),
         protocol="catalogue",
         lengths=lengths,
-        pool=Catalogue(
+        pool=CataloguePool(
             convention=plan.measurements[0].convention,
             threshold=plan.threshold,
             n_above=lengths,

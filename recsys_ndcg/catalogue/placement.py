@@ -16,7 +16,14 @@ from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, quote, warn
 from recsys_ndcg.input import EncodedIds, Rows, check_id_types, encode_ids
 from recsys_ndcg.lazy import lazy_property
-from recsys_ndcg.lists import Catalogue, GroupedLists, Pool, RankedLists, group_rows, join_tables
+from recsys_ndcg.lists import (
+    CataloguePool,
+    GroupedLists,
+    Pool,
+    RankedLists,
+    group_rows,
+    join_tables,
+)
 from recsys_ndcg.ratings import Interactions, read_interactions
 
 if TYPE_CHECKING:
@@ -48,7 +55,7 @@ def choose_convention(plan: Plan) -> Convention:
     first = (by_items or plan.measurements)[0]
     for one in plan.measurements:
         placed, wanted = (first.convention, first.threshold), (one.convention, one.threshold)
-        if other := Catalogue.find_changed_choice(placed, wanted):
+        if other := CataloguePool.find_changed_choice(placed, wanted):
             name, was, now = other
             msg = (
                 f"{first} and {one} rank the catalogue under different choices "
@@ -227,7 +234,7 @@ class Placement:
             duplicates=self._candidates.convention.duplicates,
             repeats=self._labels.repeats,
             lengths=found.pop("lengths"),
-            pool=Catalogue(
+            pool=CataloguePool(
                 excludes_history=self._candidates.excludes_rated,
                 convention=self._candidates.convention,
                 threshold=self._threshold,
@@ -281,7 +288,7 @@ class Placement:
         -------
         dict of arrays
             For each labelled item its place, with `tied` 0 if it is no candidate; and for each
-            user the columns of a `Catalogue`, with the first unlabelled items in a row.
+            user the columns of a `CataloguePool`, with the first unlabelled items in a row.
         """
         n_users, n_items = block.table.shape
         own = slice(self._labels.offsets[block.first], self._labels.offsets[block.first + n_users])

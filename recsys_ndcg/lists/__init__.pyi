@@ -2,7 +2,7 @@ from recsys_ndcg.lists.candidates import Lists as Lists
 from recsys_ndcg.lists.candidates import add_background as add_background
 from recsys_ndcg.lists.candidates import draw_from_candidates as draw_from_candidates
 from recsys_ndcg.lists.candidates import find_other_candidates as find_other_candidates
-from recsys_ndcg.lists.catalogue import Catalogue as Catalogue
+from recsys_ndcg.lists.catalogue import CataloguePool as CataloguePool
 from recsys_ndcg.lists.facts import Facts as Facts
 from recsys_ndcg.lists.facts import Grades as Grades
 from recsys_ndcg.lists.facts import find_suspicions as find_suspicions

@@ -26,7 +26,7 @@ Sizes: TypeAlias = "int | Mapping[Any, int] | pd.Series[Any]"
 
 
 @dataclass(frozen=True, eq=False)
-class Candidates(Pool):
+class DrawnPool(Pool):
     """All candidates of each user, without an order, of which each list shows the first few.
 
     The rows of the lists are the labelled candidates, recommended or not; unlabelled candidates are
@@ -102,7 +102,7 @@ def draw_from_candidates(
         missing=lists.missing,
         protocol=lists.protocol,
         lengths=np.minimum(lists.n_items, sizes),
-        pool=Candidates(sizes, lists.pool.excludes_history),
+        pool=DrawnPool(sizes, lists.pool.excludes_history),
     )
 
 

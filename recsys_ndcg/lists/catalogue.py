@@ -1,4 +1,4 @@
-"""Catalogue: the pool of long lists that keep only the labelled items, with their places."""
+"""CataloguePool: the pool of long lists that keep only the labelled items, with their places."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from recsys_ndcg.lists.grouped_lists import GroupedLists, Pool
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Catalogue(Pool):
+class CataloguePool(Pool):
     """A catalogue whose unlabelled items are counted instead of kept.
 
     It has thousands of items for each test rating of a user, and a metric needs only the places of

@@ -501,7 +501,7 @@ class Facts:
 
     @property
     def is_catalogue(self) -> bool:
-        """Whether their pool is a `Catalogue`, made by ranking a catalogue here.
+        """Whether their pool is a `CataloguePool`, made by ranking a catalogue here.
 
         Recommendations that were read from data are not, even under the protocol "catalogue".
         """

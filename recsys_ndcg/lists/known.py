@@ -22,7 +22,7 @@ def find_seen(lists: GroupedLists) -> Flags:
 def count_items_by_background(lists: GroupedLists, needs: frozenset[str]) -> dict[str, Floats]:
     """Return the number of each user's listed items that are cold, outside, or were seen.
 
-    0 if it is unknown or not needed, and for a `Catalogue`, whose items are all inside.
+    0 if it is unknown or not needed, and for a `CataloguePool`, whose items are all inside.
 
     Parameters
     ----------

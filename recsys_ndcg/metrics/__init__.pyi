@@ -16,12 +16,4 @@ from recsys_ndcg.metrics.registry import check_name as check_name
 from recsys_ndcg.metrics.registry import list_metric_names as list_metric_names
 from recsys_ndcg.metrics.registry import parse_metrics as parse_metrics
 from recsys_ndcg.metrics.registry import register_metric as register_metric
-from recsys_ndcg.metrics.requirements import Column as Column
-from recsys_ndcg.metrics.requirements import Distance as Distance
-from recsys_ndcg.metrics.requirements import Entries as Entries
-from recsys_ndcg.metrics.requirements import Estimates as Estimates
-from recsys_ndcg.metrics.requirements import Group as Group
-from recsys_ndcg.metrics.requirements import Inside as Inside
-from recsys_ndcg.metrics.requirements import Never as Never
-from recsys_ndcg.metrics.requirements import NoChance as NoChance
-from recsys_ndcg.metrics.requirements import Weights as Weights
+from recsys_ndcg.metrics.requirements import Requirement as Requirement

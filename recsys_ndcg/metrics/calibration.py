@@ -15,7 +15,7 @@ from recsys_ndcg.metrics.history import sum_history, sum_rows
 from recsys_ndcg.metrics.metric import ORDER, Metric, choice, get_background, weigh_by_patience
 from recsys_ndcg.metrics.popularity import find_tail
 from recsys_ndcg.metrics.registry import register_metric
-from recsys_ndcg.metrics.requirements import Entries, Requirement
+from recsys_ndcg.metrics.requirements import Requirement
 from recsys_ndcg.ranking import Ranking
 
 _ALPHA = 0.01  # the share of the history in the list's distribution, so that no topic is absent
@@ -127,7 +127,7 @@ class Calibration(OfColumn, Divergence):
 
     def list_requirements(self, convention: Convention) -> list[Requirement]:
         """Return what it needs: also entries of training items."""
-        return [*super().list_requirements(convention), Entries("history")]
+        return [*super().list_requirements(convention), Requirement("entries", "history")]
 
 
 def sum_shown(ranking: Ranking, k: int | None, table: Floats) -> Floats:

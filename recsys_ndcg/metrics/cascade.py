@@ -12,7 +12,7 @@ from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, as_float, is_number, quote
 from recsys_ndcg.metrics.of_topics import TOPICS, OfTopics
 from recsys_ndcg.metrics.registry import register_metric
-from recsys_ndcg.metrics.requirements import Never, Requirement
+from recsys_ndcg.metrics.requirements import Requirement
 from recsys_ndcg.ranking import Ranking
 
 _FADED = 38  # ranks times alpha, from which on a gain no longer changes the sum: e^-38 < 2^-54
@@ -84,7 +84,7 @@ class Repeating(OfTopics):
                 f"{self} has no cutoff, and is divided by a sum over k ranks. Write "
                 f"'{self.name}({self.column})@10', for example."
             )
-            found.append(Never(why))
+            found.append(Requirement("never", why=why))
         return found
 
 

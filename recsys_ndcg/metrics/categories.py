@@ -14,7 +14,7 @@ from recsys_ndcg.metrics.metric import get_background
 from recsys_ndcg.metrics.of_items import count_places
 from recsys_ndcg.metrics.of_topics import OfTopics, compute_missed, count_labels, list_topics
 from recsys_ndcg.metrics.registry import register_metric
-from recsys_ndcg.metrics.requirements import NoChance, NoTies, Requirement
+from recsys_ndcg.metrics.requirements import Requirement
 from recsys_ndcg.ranking import Ranking
 
 _ADDED = 1e-6  # to each category, as LensKit does
@@ -88,9 +88,9 @@ class Categories(OfTopics):
                 "'drop'), so that its denominator depends on the order of tied items. Choose "
                 "missing_feature='zero', list_over='k', or ties='item_asc'."
             )
-            found.insert(0, NoTies(why))
+            found.insert(0, Requirement("no ties", why=why))
         why = "only the number of candidates is known, not which they are: give catalogue="
-        return [*found, NoChance(why, unless="catalogue")]
+        return [*found, Requirement("no chance", "catalogue", why)]
 
     @staticmethod
     def _leaves_out(convention: Convention) -> bool:

@@ -18,15 +18,7 @@ from recsys_ndcg.metrics.history import list_seen_candidates
 from recsys_ndcg.metrics.metric import ORDER, choice, get_background
 from recsys_ndcg.metrics.pairs import ShownItems
 from recsys_ndcg.metrics.registry import register_metric
-from recsys_ndcg.metrics.requirements import (
-    Column,
-    Distance,
-    Entries,
-    NoChance,
-    NoTies,
-    Requirement,
-    Source,
-)
+from recsys_ndcg.metrics.requirements import Requirement
 from recsys_ndcg.ranking import Ranking
 
 
@@ -104,20 +96,20 @@ class Diversity(OfColumn):
     def list_requirements(self, convention: Convention) -> list[Requirement]:
         """Return what it needs: features with distances, or training rows."""
         found = super().list_requirements(convention)
-        found[found.index(Column(self.kinds))] = Distance()
+        found[found.index(Requirement("column", self.kinds))] = Requirement("distance")
         why = "the catalogue has too many different entries to compare all pairs of them"
-        found.append(NoChance(why, unless="few"))
+        found.append(Requirement("no chance", "few", why))
         if convention.distance == "cooccurrence":
-            found.remove(Entries("rows"))
-            return [*found, Source("train")]
+            found.remove(Requirement("entries", "rows"))
+            return [*found, Requirement("source", "train")]
         if self._drops(convention):
             why = (
                 f"{self} under missing_feature='drop' divides by the number of items that are "
                 "left, which depends on the order of tied items. Choose missing_feature='zero', or "
                 "a rule for ties such as ties='input'."
             )
-            found.insert(0, NoTies(why))
-        return [*found, Source("features"), Entries("candidates")]
+            found.insert(0, Requirement("no ties", why=why))
+        return [*found, Requirement("source", "features"), Requirement("entries", "candidates")]
 
     def _drops(self, convention: Convention) -> bool:
         return convention.missing_feature == "drop" and convention.distance != "cooccurrence"

@@ -9,7 +9,7 @@ from recsys_ndcg.background import Feature
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.metrics.metric import Metric, get_background
-from recsys_ndcg.metrics.requirements import Column, Entries, Requirement
+from recsys_ndcg.metrics.requirements import Requirement
 
 
 @dataclass(frozen=True)
@@ -35,4 +35,5 @@ class OfColumn(Metric):
 
     def list_requirements(self, convention: Convention) -> list[Requirement]:
         """Return what it needs: the column, with entries of the recommended items."""
-        return [*super().list_requirements(convention), Column(self.kinds), Entries("rows")]
+        own = [Requirement("column", self.kinds), Requirement("entries", "rows")]
+        return [*super().list_requirements(convention), *own]

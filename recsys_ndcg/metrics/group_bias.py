@@ -13,7 +13,7 @@ from recsys_ndcg.metrics.item_groups import ByColumn, Columns, sum_by_group
 from recsys_ndcg.metrics.metric import GAINS, get_background
 from recsys_ndcg.metrics.over_lists import ALL_LISTS, find_inside, find_universe
 from recsys_ndcg.metrics.registry import register_metric
-from recsys_ndcg.metrics.requirements import Estimates, Group, Requirement, Source
+from recsys_ndcg.metrics.requirements import Requirement
 from recsys_ndcg.ranking import ItemTotals, Ranking
 
 
@@ -87,9 +87,9 @@ class BiasDisparity(ByColumn):
         """Return what it needs: a category, and the groups of users, if one is named."""
         found = super().list_requirements(convention)
         if not self.item_group:
-            found.append(Group(""))
+            found.append(Requirement("group", ""))
         if self.user_group:
-            found += [Source("groups"), Group(self.user_group, "users")]
+            found += [Requirement("source", "groups"), Requirement("user group", self.user_group)]
         return found
 
     def describe_shown(self, ranking: Ranking, rows: Positions, share: Floats) -> Columns:
@@ -183,8 +183,10 @@ class ItemGap(ByColumn):
 
     def list_requirements(self, convention: Convention) -> list[Requirement]:
         """Return what it needs: of scores, estimates."""
-        more = [Estimates("compares estimates", "measure of=gain")] if self.of == "score" else []
-        return [*super().list_requirements(convention), *more]
+        found = super().list_requirements(convention)
+        if self.of == "score":
+            found.append(Requirement("estimates", "compares estimates", "measure of=gain"))
+        return found
 
     def describe_shown(self, ranking: Ranking, rows: Positions, share: Floats) -> Columns:
         """Return the expected gain of each recommendation."""

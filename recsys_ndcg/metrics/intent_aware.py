@@ -12,7 +12,7 @@ from recsys_ndcg.metrics.metric import choice, get_background
 from recsys_ndcg.metrics.of_items import OfItems
 from recsys_ndcg.metrics.of_topics import OfTopics, list_topics
 from recsys_ndcg.metrics.registry import register_metric
-from recsys_ndcg.metrics.requirements import Requirement, Source
+from recsys_ndcg.metrics.requirements import Requirement
 from recsys_ndcg.ranking import Ranking
 
 
@@ -182,7 +182,7 @@ class SubtopicRecall(OfTopics):
 
     def list_requirements(self, convention: Convention) -> list[Requirement]:
         """Return what it needs: also the training items, if topics are over theirs."""
-        more = [Source("train")] if self.over == "train" else []
+        more = [Requirement("source", "train")] if self.over == "train" else []
         return [*super().list_requirements(convention), *more]
 
     def numerator(self, ranking: Ranking) -> Floats:

@@ -14,7 +14,7 @@ from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.metrics.features import OfColumn
 from recsys_ndcg.metrics.metric import get_background
 from recsys_ndcg.metrics.over_lists import OverLists, describe_items
-from recsys_ndcg.metrics.requirements import Entries, Group, Requirement
+from recsys_ndcg.metrics.requirements import Requirement
 from recsys_ndcg.ranking import Exposures, ItemTotals, Ranking
 
 Pairs = tuple[Positions, Positions]
@@ -56,7 +56,7 @@ class OverItemGroups(OverLists):
 
     def list_requirements(self, convention: Convention) -> list[Requirement]:
         """Return what it needs: also the group, if one is named."""
-        more = [Group(self.group)] if self.group else []
+        more = [Requirement("group", self.group)] if self.group else []
         return [*super().list_requirements(convention), *more]
 
     def collect(self, ranking: Ranking) -> Exposures:
@@ -133,8 +133,8 @@ class ByColumn(OverItemGroups, OfColumn):
         """Return what it needs: also categories of the items that matter besides the lists."""
         found = super().list_requirements(convention)
         if self.reads_relevant:
-            return [*found, Entries("both" if self.reads_catalogue else "relevant")]
-        return [*found, Entries("catalogue")] if self.reads_catalogue else found
+            return [*found, Requirement("entries", "both" if self.reads_catalogue else "relevant")]
+        return [*found, Requirement("entries", "catalogue")] if self.reads_catalogue else found
 
 
 def sum_by_group(totals: ItemTotals, values: Floats) -> Floats:

@@ -12,7 +12,7 @@ from recsys_ndcg.convention import Convention
 from recsys_ndcg.metrics.features import OfColumn
 from recsys_ndcg.metrics.of_items import OfItems
 from recsys_ndcg.metrics.registry import register_metric
-from recsys_ndcg.metrics.requirements import Estimates, NoChance, Requirement
+from recsys_ndcg.metrics.requirements import Requirement
 from recsys_ndcg.ranking import Ranking
 
 
@@ -105,6 +105,6 @@ class Score(OfItems):
         why = "the estimates of other candidates are not known"
         return [
             *super().list_requirements(convention),
-            Estimates("is a mean of estimates", "measure something else"),
-            NoChance(why, unless="listed"),
+            Requirement("estimates", "is a mean of estimates", "measure something else"),
+            Requirement("no chance", "listed", why),
         ]

@@ -16,7 +16,7 @@ from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention, compute_relevance
 from recsys_ndcg.errors import InvalidInputError, as_float, check_choice, quote
 from recsys_ndcg.lists import GroupedLists
-from recsys_ndcg.metrics.requirements import NoChance, NoTies, Requirement, Source
+from recsys_ndcg.metrics.requirements import Requirement
 from recsys_ndcg.ranking import Ranking, weighted_sum
 
 #: The choices about rows and users, which every metric reads.
@@ -230,25 +230,25 @@ class Metric:
         If it needs lists without ties, its mean over the orders of ties is not exact and the best
         order is unknown: chance, best, worst, adjusted and the tie range are NaN.
         """
-        found: list[Requirement] = [Source(name) for name in sorted(self.needs)]
+        found: list[Requirement] = [Requirement("source", name) for name in sorted(self.needs)]
         if not self.best_first and convention.tie_rule.by == "grade":
             why = (
                 f"{self} has no score under ties={convention.ties!r}: the {convention.ties} order "
                 "of tied items depends on all of them together, and is not known. Choose "
                 "ties='expected' or 'item_asc'."
             )
-            found.append(NoTies(why))
-        return [*found, NoChance(self.no_chance)] if self.no_chance else found
+            found.append(Requirement("no ties", why=why))
+        return [*found, Requirement("no chance", why=self.no_chance)] if self.no_chance else found
 
     def find_sources(self, convention: Convention) -> frozenset[str]:
         """Return what it needs to know besides the lists, under a convention."""
         needed = self.list_requirements(convention)
-        return frozenset(one.name for one in needed if isinstance(one, Source))
+        return frozenset(one.of for one in needed if one.kind == "source")
 
     def find_tie_objection(self, convention: Convention) -> str:
         """Return why it has no score if items are tied; "" if it has one."""
         needed = self.list_requirements(convention)
-        return next((one.why for one in needed if isinstance(one, NoTies)), "")
+        return next((one.why for one in needed if one.kind == "no ties"), "")
 
     def deviation(self, ranking: Ranking) -> Floats:
         """Return the standard deviation of the numerator under random order, NaN if unknown."""

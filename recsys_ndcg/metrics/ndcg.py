@@ -10,7 +10,7 @@ from recsys_ndcg.arrays import Floats
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.metrics.metric import GAINS, Linear
 from recsys_ndcg.metrics.registry import register_metric
-from recsys_ndcg.metrics.requirements import Never, Requirement
+from recsys_ndcg.metrics.requirements import Requirement
 from recsys_ndcg.ranking import Ranking, weighted_sum
 
 MAX_PLACES = 10_000_000
@@ -133,7 +133,7 @@ class NDCG(DCG):
         found = super().list_requirements(convention)
         if convention.ideal == "max" and self.k is not None and self.k > MAX_PLACES:
             why = f"ideal='max' adds up the weights of all k places; choose k up to {MAX_PLACES}."
-            found.append(Never(why))
+            found.append(Requirement("never", why=why))
         return found
 
 

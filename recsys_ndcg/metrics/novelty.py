@@ -19,7 +19,7 @@ from recsys_ndcg.metrics.of_items import (
     count_training,
 )
 from recsys_ndcg.metrics.registry import register_metric
-from recsys_ndcg.metrics.requirements import Requirement, Weights
+from recsys_ndcg.metrics.requirements import Requirement
 from recsys_ndcg.ranking import Ranking
 
 
@@ -133,7 +133,7 @@ class OfRelevantItems(OfItems):
 
     def list_requirements(self, convention: Convention) -> list[Requirement]:
         """Return what it needs: also usable discounts."""
-        usable = Weights(convention.find_discount_objection)
+        usable = Requirement("weights", convention.find_discount_objection)
         return [*super().list_requirements(convention), usable]
 
 

@@ -11,7 +11,7 @@ from recsys_ndcg.arrays import Floats
 from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.metrics.metric import ORDER, Linear, get_background
-from recsys_ndcg.metrics.requirements import NoTies, Requirement
+from recsys_ndcg.metrics.requirements import Requirement
 from recsys_ndcg.ranking import ItemValues, Ranking, weighted_sum
 
 #: The choices of a mean over the items of a list.
@@ -97,7 +97,7 @@ class OfItems(Linear):
                         f"{self} under {name}='drop' divides by the number of items that are left, "
                         "which depends on the order of tied items."
                     )
-                    found.append(NoTies(why))
+                    found.append(Requirement("no ties", why=why))
         return found
 
 

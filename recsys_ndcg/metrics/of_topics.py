@@ -13,7 +13,7 @@ from recsys_ndcg.convention import Convention
 from recsys_ndcg.input import EncodedIds
 from recsys_ndcg.metrics.features import OfColumn
 from recsys_ndcg.metrics.metric import ORDER, find_relevant
-from recsys_ndcg.metrics.requirements import Entries, Requirement
+from recsys_ndcg.metrics.requirements import Requirement
 from recsys_ndcg.ranking import Ranking, compute_hits_so_far
 
 #: The choices of measures of topics.
@@ -46,7 +46,7 @@ class OfTopics(OfColumn):
     def list_requirements(self, convention: Convention) -> list[Requirement]:
         """Return what it needs: also entries of labels that count in the denominator."""
         is_read = self.reads_unlisted and convention.unlisted == "count"
-        more = [Entries("unlisted")] if is_read else []
+        more = [Requirement("entries", "unlisted")] if is_read else []
         return [*super().list_requirements(convention), *more]
 
     def find_hits(self, ranking: Ranking, is_hit: Flags | None = None) -> TopicHits:

@@ -11,7 +11,7 @@ from recsys_ndcg.arrays import Flags, Floats, Positions, compute_offsets
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.metrics.metric import ORDER, Metric
-from recsys_ndcg.metrics.requirements import Inside, Requirement, Source
+from recsys_ndcg.metrics.requirements import Requirement
 from recsys_ndcg.ranking import Exposures, ItemTotals, Ranking, weigh_shares
 
 #: The choices of measures of all lists together.
@@ -50,8 +50,8 @@ class OverLists(Metric):
         source = SOURCE_OF.get(convention.universe)
         if source is None or not self.is_of_universe or "universe" not in self.reads:
             return found
-        inside = [Inside(source)] if convention.outside == "raise" else []
-        return [*found, Source(source), *inside]
+        inside = [Requirement("inside", source)] if convention.outside == "raise" else []
+        return [*found, Requirement("source", source), *inside]
 
     def numerator(self, ranking: Ranking) -> Floats:
         """Return NaN: there is no score per user."""

@@ -17,7 +17,7 @@ from recsys_ndcg.errors import InvalidInputError, escape_invisible, quote
 from recsys_ndcg.metrics.metric import GAINS, ORDER, Linear, Metric
 from recsys_ndcg.metrics.ndcg import MAX_PLACES, sum_top_grades
 from recsys_ndcg.metrics.registry import register_metric
-from recsys_ndcg.metrics.requirements import Never, Requirement, Weights
+from recsys_ndcg.metrics.requirements import Requirement
 from recsys_ndcg.ranking import Ranking, weighted_sum
 
 _BY_PLACE = inspect.Parameter.POSITIONAL_OR_KEYWORD
@@ -82,8 +82,8 @@ class ByRank(Linear):
         found = super().list_requirements(convention)
         if self.k is not None and self.k > MAX_PLACES:
             why = f"{self} adds up the weights of all k places; choose k up to {MAX_PLACES}."
-            return [*found, Never(why)]
-        return [*found, Weights(self._find_fault)]
+            return [*found, Requirement("never", why=why)]
+        return [*found, Requirement("weights", self._find_fault)]
 
     def _find_fault(self, ranks: int) -> str:
         """Return why the function gives no usable weights."""

@@ -2,94 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple
 
 
-class Source(NamedTuple):
-    """An argument of `recsys_ndcg.evaluate` besides the lists."""
-
-    name: str
-
-
-class Column(NamedTuple):
-    """The metric's column of the features, of one of some kinds."""
-
-    kinds: tuple[str, ...]
-
-
-class Distance(NamedTuple):
-    """Entries in the metric's column that the convention's distance can compare."""
-
-
-class Entries(NamedTuple):
-    """An entry in the metric's column for some items, unless `missing_feature` has another rule.
+class Requirement(NamedTuple):
+    """Something that a metric needs under a convention.
 
     Parameters
     ----------
-    of : str
-        The items: recommended ones, labelled ones that are not listed, the users' training items,
-        those that lists are drawn from, those of the catalogue, relevant ones, or both.
-    """
-
-    of: Literal["rows", "unlisted", "history", "candidates", "catalogue", "relevant", "both"]
-
-
-class Group(NamedTuple):
-    """A group of items, or of users, that exists."""
-
-    name: str
-    of: Literal["items", "users"] = "items"
-
-
-class Estimates(NamedTuple):
-    """Estimates, not only ranks: what the metric does with them, and what else to measure."""
-
-    use: str
-    instead: str
-
-
-class Inside(NamedTuple):
-    """Recommended items that are all in the catalogue, or in training."""
-
-    source: str
-
-
-class Weights(NamedTuple):
-    """Usable weights of the ranks that are read; the function returns what is wrong with them."""
-
-    find_fault: Callable[[int], str]
-
-
-class NoTies(NamedTuple):
-    """No items that are tied, and why: the score depends on their order, which is not known."""
-
-    why: str
-
-
-class NoChance(NamedTuple):
-    """No random order to compare with, and why.
-
-    Parameters
-    ----------
+    kind : str
+        ``"source"``: an argument of `recsys_ndcg.evaluate` besides the lists, `of` is its name.
+        ``"column"``: the metric's column of the features, of one of the kinds in `of`.
+        ``"distance"``: entries in that column that the convention's distance can compare.
+        ``"entries"``: an entry there for some items, unless `missing_feature` has another rule.
+        `of`: ``"rows"``, the recommended items; ``"unlisted"``, labelled ones that are not listed;
+        ``"history"``, the users' training items; ``"candidates"``, those that lists are drawn from;
+        ``"catalogue"``; ``"relevant"``; or ``"both"``.
+        ``"group"``, ``"user group"``: a group of items or users that exists, `of` is its name.
+        ``"estimates"``: not only ranks; `of` is what the metric does with them, and `why` what else
+        to measure.
+        ``"inside"``: all recommended items are in the catalogue or in training, as `of` says.
+        ``"weights"``: usable weights of the ranks; `of` is a function of a number of ranks that
+        returns what is wrong with them.
+        ``"no ties"``: tied items have no order that gives the score.
+        ``"no chance"``: there is no mean over random orders; `of` is the exception: ``"listed"``,
+        if lists are not drawn from candidates; ``"catalogue"``, also if these are known; ``"few"``,
+        also if they have few pairs.
+        ``"never"``: the choices exclude each other.
+    of : object
+        What of this kind.
     why : str
-        The reason.
-    unless : {'', 'listed', 'catalogue', 'few'}
-        There is one nevertheless if lists are not drawn from candidates, also if these are known,
-        or if they have few pairs.
+        The reason, for kinds that only the metric can explain.
     """
 
-    why: str
-    unless: Literal["", "listed", "catalogue", "few"] = ""
-
-
-class Never(NamedTuple):
-    """What the metric cannot have under a convention, and why."""
-
-    why: str
-
-
-Requirement: TypeAlias = (
-    Source | Column | Distance | Entries | Group | Estimates | Inside | Weights | NoTies | NoChance
-    | Never
-)  # fmt: skip
+    kind: Literal[
+        "source", "column", "distance", "entries", "group", "user group", "estimates", "inside",
+        "weights", "no ties", "no chance", "never",
+    ]  # fmt: skip
+    of: Any = ""
+    why: str = ""

@@ -16,15 +16,7 @@ from recsys_ndcg.metrics.history import list_history
 from recsys_ndcg.metrics.metric import choice, get_background
 from recsys_ndcg.metrics.of_items import LISTS, OfItems, count_training
 from recsys_ndcg.metrics.registry import register_metric
-from recsys_ndcg.metrics.requirements import (
-    Column,
-    Distance,
-    Entries,
-    NoChance,
-    NoTies,
-    Requirement,
-    Source,
-)
+from recsys_ndcg.metrics.requirements import Requirement
 from recsys_ndcg.ranking import ItemValues, Ranking, weighted_sum
 
 
@@ -103,24 +95,24 @@ class Serendipity(OfColumn, OfItems):
 
     def list_requirements(self, convention: Convention) -> list[Requirement]:
         """Return what it needs: the catalogue, or the features."""
-        sources: list[Requirement] = [Source("items"), Source("train")]
+        found = [Requirement("source", name) for name in ("items", "train")]
         if self._by_ranks:
-            return [*sources, Source("catalogue"), Column(())]
+            return [*found, Requirement("source", "catalogue"), Requirement("column", ())]
         if self.by == "history":
             why = "the distances of all candidates from each user's training items are not computed"
-            sources.append(NoChance(why, unless="listed"))
+            found.append(Requirement("no chance", "listed", why))
         if self.by == "hits":
             why = (
                 f"{self} by hits counts users with a relevant item among the first ranks, which "
                 "depends on the order of tied items."
             )
-            sources.append(NoTies(why))
+            found.append(Requirement("no ties", why=why))
         if convention.distance == "cooccurrence":
-            return [*sources, Column(())]
+            return [*found, Requirement("column", ())]
         needed = OfItems.list_requirements(self, convention)
-        ties = [one for one in needed if isinstance(one, NoTies)]
-        entries = [Entries("rows"), Entries("history")]
-        return [*sources, *ties, Source("features"), Distance(), *entries]
+        found += [one for one in needed if one.kind == "no ties"]
+        found += [Requirement("source", "features"), Requirement("distance")]
+        return found + [Requirement("entries", of) for of in ("rows", "history")]
 
     def values_by_row(self, ranking: Ranking) -> Floats:
         """Return the value of every row; by ranks, its place by popularity if it is relevant."""

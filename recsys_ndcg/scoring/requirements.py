@@ -16,7 +16,7 @@ from recsys_ndcg.background import SOURCES, Background
 from recsys_ndcg.convention import Convention, format_choice
 from recsys_ndcg.errors import InvalidInputError, quote, suggest
 from recsys_ndcg.lists import (
-    Catalogue,
+    CataloguePool,
     Facts,
     GroupedLists,
     find_seen,
@@ -27,16 +27,8 @@ from recsys_ndcg.lists import (
 from recsys_ndcg.metrics import (
     FITTING_KINDS,
     METRICS,
-    Column,
-    Distance,
-    Entries,
-    Estimates,
-    Group,
-    Inside,
     Metric,
-    Never,
-    NoChance,
-    Weights,
+    Requirement,
     find_distances,
     sum_candidates,
 )
@@ -110,16 +102,16 @@ def _find_unknown(one: Measurement, facts: Facts) -> Iterator[str]:
     if missing:
         yield f"{metric} needs {'; '.join(SOURCES[name] for name in SOURCES if name in missing)}."
     for need in () if known is None else metric.list_requirements(convention):
-        if find := _OF_BACKGROUND.get(type(need)):
+        if find := _OF_BACKGROUND.get(need.kind):
             yield from find(metric, need, known, convention)
 
 
 def _find_bad_column(
-    metric: Metric, need: Column, known: Background, _: Convention
+    metric: Metric, need: Requirement, known: Background, _: Convention
 ) -> Iterator[str]:
     """Yield why a column of the features cannot be read."""
     column = metric.column
-    if not need.kinds:  # it is not read
+    if not need.of:  # it is not read
         if column and column not in known.features:
             yield f"{metric}: there is no column {column!r} of features=."
         return
@@ -128,11 +120,11 @@ def _find_bad_column(
     except InvalidInputError as error:
         yield f"{metric}: {error}"
         return
-    if feature.kind in need.kinds:
+    if feature.kind in need.of:
         return
-    wanted = " or ".join(_KINDS[kind] for kind in need.kinds)
+    wanted = " or ".join(_KINDS[kind] for kind in need.of)
     what = f"the column {column!r} has" if column else "the features have"
-    fits = [each for each, one in known.features.items() if one.kind in need.kinds]
+    fits = [each for each, one in known.features.items() if one.kind in need.of]
     fix = f"Name such a column: '{metric.name}({fits[0]})@10'" if fits else "Add such a column"
     if feature.kind == "number":
         fix = f"Write them as text: {feature.code_for_categories}"
@@ -140,7 +132,7 @@ def _find_bad_column(
 
 
 def _find_bad_distance(
-    metric: Metric, _: Distance, known: Background, convention: Convention
+    metric: Metric, _: Requirement, known: Background, convention: Convention
 ) -> Iterator[str]:
     """Yield why a column does not have the convention's distance."""
     column, rule = metric.column, convention.distance
@@ -175,25 +167,25 @@ def _find_bad_distance(
 
 
 def _find_unknown_group(
-    metric: Metric, need: Group, known: Background, convention: Convention
+    metric: Metric, need: Requirement, known: Background, convention: Convention
 ) -> Iterator[str]:
     """Yield why a group of items or users cannot be measured."""
-    if not need.name:
+    if not need.of:
         labels = known.get_feature(metric.column).labels
         yield (
             f"{metric} has no category of items. Name one: "
             f"'{metric.name}({metric.column},item_group={labels[0] if labels else 'x'})@10'."
         )
         return
-    if need.of == "users":
+    if need.kind == "user group":
         names, place = [str(name) for name in known.groups], "groups= has no group"
     else:
         names = metric.assign_groups(known, convention)[1].tolist()  # type: ignore[attr-defined]
         place = "there is no group"
-    if need.name not in names:
+    if need.of not in names:
         where = f" in the column {metric.column!r}" if metric.column else " of items"
-        where = "" if need.of == "users" else where
-        yield f"{metric}: {place} {need.name!r}{where}. {suggest(need.name, names)}"
+        where = "" if need.kind == "user group" else where
+        yield f"{metric}: {place} {need.of!r}{where}. {suggest(need.of, names)}"
 
 
 # rows
@@ -223,35 +215,37 @@ def _find_bad_rows(one: Measurement, lists: GroupedLists, known: Background) -> 
     may_be_missing = convention.missing_feature != "raise"
     for kind, find in _OF_ROWS.items():
         for need in metric.list_requirements(convention):
-            if type(need) is kind and not (may_be_missing and kind is Entries):
+            if need.kind == kind and not (may_be_missing and kind == "entries"):
                 yield from find(metric, need, lists, known)
 
 
 def _find_only_ranks(
-    metric: Metric, need: Estimates, lists: GroupedLists, _: Background
+    metric: Metric, need: Requirement, lists: GroupedLists, _: Background
 ) -> Iterator[str]:
     """Yield that lists have no estimates."""
     if lists.order_only:
         yield (
-            f"{metric} {need.use}, but these lists have only ranks. Give a column 'estimated', or "
-            f"{need.instead}."
+            f"{metric} {need.of}, but these lists have only ranks. Give a column 'estimated', or "
+            f"{need.why}."
         )
 
 
-def _find_outside(_: Metric, need: Inside, lists: GroupedLists, known: Background) -> Iterator[str]:
+def _find_outside(
+    _: Metric, need: Requirement, lists: GroupedLists, known: Background
+) -> Iterator[str]:
     """Yield which recommended items are outside all items."""
-    inside = known.in_catalogue if need.source == "catalogue" else known.in_train
+    inside = known.in_catalogue if need.of == "catalogue" else known.in_train
     is_outside = ~np.asarray(inside)[np.asarray(lists.item_codes)]
     if is_outside.any():
         yield (
-            f"{int(is_outside.sum())} recommended items are not in {need.source}=, the first "
+            f"{int(is_outside.sum())} recommended items are not in {need.of}=, the first "
             f"{format_rows(lists, is_outside)}. Add them, or give "
             "convention=Convention(outside='count'), or 'ignore'."
         )
 
 
 def _find_missing_entries(
-    metric: Metric, need: Entries, lists: GroupedLists, known: Background
+    metric: Metric, need: Requirement, lists: GroupedLists, known: Background
 ) -> Iterator[str]:
     """Yield which items have no entry in the metric's column."""
     user, what = None, _ENTRIES.get(need.of, _ENTRIES["groups"])
@@ -284,15 +278,16 @@ def _find_missing_entries(
     )
 
 
-_OF_BACKGROUND: dict[type, Callable[..., Iterator[str]]] = {
-    Column: _find_bad_column,
-    Distance: _find_bad_distance,
-    Group: _find_unknown_group,
+_OF_BACKGROUND: dict[str, Callable[..., Iterator[str]]] = {
+    "column": _find_bad_column,
+    "distance": _find_bad_distance,
+    "group": _find_unknown_group,
+    "user group": _find_unknown_group,
 }
-_OF_ROWS: dict[type, Callable[..., Iterator[str]]] = {
-    Estimates: _find_only_ranks,
-    Inside: _find_outside,
-    Entries: _find_missing_entries,
+_OF_ROWS: dict[str, Callable[..., Iterator[str]]] = {
+    "estimates": _find_only_ranks,
+    "inside": _find_outside,
+    "entries": _find_missing_entries,
 }
 
 
@@ -372,7 +367,7 @@ def find_order_objections(
     if step and not facts.order_only and largest > limit:
         yield f"tie_tolerance={step!r} is too small a step for estimates of this size."
     wanted = convention, one.threshold
-    if placed is not None and (change := Catalogue.find_changed_choice(placed, wanted)):
+    if placed is not None and (change := CataloguePool.find_changed_choice(placed, wanted)):
         name, old, new = change
         yield (
             f"These lists were ranked with {name}={format_choice(old)}. To evaluate with "
@@ -416,10 +411,10 @@ def _find_bad_numbers(one: Measurement, facts: Facts, lists: GroupedLists | None
         yield from find_gain_objections(read, facts, lists)
     longest = facts.apply_convention(convention).longest
     for need in metric.list_requirements(convention):
-        if isinstance(need, Never):
+        if need.kind == "never":
             yield need.why
-        if isinstance(need, Weights):
-            yield from filter(None, [need.find_fault(metric.k or max(longest, 1))])
+        if need.kind == "weights":
+            yield from filter(None, [need.of(metric.k or max(longest, 1))])
     if metric.uses_gains and "discount" in metric.reads:
         k = metric.k or longest
         depth = k if convention.ideal == "max" else min(k, longest)
@@ -520,12 +515,12 @@ def find_chance_objection(
     if is_chosen and varies:
         return "its denominator depends on which items are drawn"
     for need in metric.list_requirements(convention):
-        if not isinstance(need, NoChance) or (need.unless and not is_drawn):
+        if need.kind != "no chance" or (need.of and not is_drawn):
             continue
         has_items = known is not None and known.in_catalogue is not None
-        if need.unless == "catalogue" and has_items:
+        if need.of == "catalogue" and has_items:
             continue
-        if need.unless != "few" or _has_many_pairs(metric, known, convention):
+        if need.of != "few" or _has_many_pairs(metric, known, convention):
             return need.why
     return ""
 
