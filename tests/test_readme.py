@@ -106,8 +106,9 @@ def test_the_readme_quotes_all_numbers_of_the_table_that_it_links_to() -> None:
 
 
 def test_the_readme_counts_the_metrics() -> None:
-    """All that are registered."""
-    assert f": {len(METRICS)} metrics, from" in text_of(README)
+    """Without the last ones, so that a new metric leaves it as it is."""
+    (least,) = re.findall(r": over (\d+) metrics, from", text_of(README))
+    assert int(least) < len(METRICS) < int(least) + 50
 
 
 @needs_data

@@ -37,7 +37,7 @@ def read_rows(table: str) -> list[list[str]]:
 
 def count_metrics() -> Phrases:
     """Count what is registered."""
-    return {"metrics": f"{len(METRICS)} metrics"}
+    return {"metrics": f"over {len(METRICS) // 50 * 50} metrics"}
 
 
 def evaluate_sample() -> Phrases:

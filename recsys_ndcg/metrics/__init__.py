@@ -11,3 +11,5 @@ for _module in iter_modules(__path__):
     import_module(f"{__name__}.{_module.name}")
 
 __getattr__, __dir__, __all__ = attach_stub(__name__, __file__)
+_metrics = import_module(f"{__name__}.registry").METRICS
+globals().update({kind.__name__: kind for kind in _metrics.values()})

@@ -25,6 +25,7 @@ class AUC(Metric):
     has only relevant items, or none. The pooled score is weighted by pairs. AUC has no cutoff;
     unlabelled items are not relevant, relevant items outside the list are in no pair. It is the
     statistic of Mann & Whitney (1947).
+    In no preset: a library that has it takes all pairs of all users together.
 
     References
     ----------

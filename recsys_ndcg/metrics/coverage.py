@@ -176,6 +176,7 @@ class Judged(Linear):
     -----
     In [0, 1], no unit. Not a score of the recommender: if it is low, the other scores depend on
     few labels. Undefined for an empty list.
+    In no preset: libraries have other measures of labels.
 
     References
     ----------

@@ -202,6 +202,7 @@ class RBP(Linear):
     Notes
     -----
     In [0, 1), higher is better, no unit. Never undefined.
+    In no preset: each library has a persistence of its own.
 
     References
     ----------

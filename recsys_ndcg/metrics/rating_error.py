@@ -23,6 +23,7 @@ class RMSE(Metric):
     At least 0, in units of the rating. Undefined for a user without labelled items. The pooled
     score is over all ratings, which is the usual RMSE. It does not depend on the order, so it has
     no chance level, and is an error if the estimates are not on the rating scale.
+    In no preset: there is nothing to choose.
 
     References
     ----------
