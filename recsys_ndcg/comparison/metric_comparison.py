@@ -31,12 +31,12 @@ from recsys_ndcg.significance import (
     CORRECTIONS,
     Moments,
     PairResults,
-    adjusted_interval,
     assign_letters,
     bootstrap_intervals,
     clip_ends,
     compare_groups,
     compare_pairs,
+    find_adjusted_interval,
     find_rank_intervals,
 )
 
@@ -184,17 +184,10 @@ class MetricComparison(ReadOnlyArrays):
         NaN if chance is unknown for some users with a score.
         """
         above, room = self.scores - self.chance, self.best - self.chance
-        moments, own = Moments.of(room, above, ~np.isnan(above + room)), self.score_moments
-        best = self.means("best")
+        moments, best = Moments.of(room, above, ~np.isnan(above + room)), self.means("best")
         adjusted = adjust_for_chance(self.means(), self.means("chance"), best)
-        ends = adjusted_interval(
-            np.where(moments.count == own.count, moments.count, 0),
-            *(adjusted, moments.mean_x, moments.residual, best),
-            level=1 - alpha,
-            bounded=self.is_bounded,
-            n_nonzero=own.n_nonzero,
-        )
-        return np.array(ends)
+        how = {"level": 1 - alpha, "bounded": self.is_bounded}
+        return np.array(find_adjusted_interval(moments, self.score_moments, adjusted, best, **how))
 
     @lazy_property
     def score_moments(self) -> Moments:

@@ -34,9 +34,9 @@ from recsys_ndcg.scoring import ITEM_COUNTS, Audit, Plan, Scores, Signature, fin
 from recsys_ndcg.significance import (
     BOOTSTRAPS,
     Moments,
-    adjusted_interval,
     bootstrap_intervals,
     clip_ends,
+    find_adjusted_interval,
 )
 
 if TYPE_CHECKING:
@@ -447,19 +447,11 @@ class Report(Renderable, Mapping[str, float]):
     def _adjusted_interval(self) -> tuple[Any, Any]:
         """Return the 95 % interval of `adjusted`, NaN if chance is unknown for some users."""
         totals = self.audit_data.totals_with_orders
-        room = totals.room_moments
-        if room is None:
+        if totals.room_moments is None:
             return np.nan, np.nan
-        is_known = room.count == totals.score_moments.count
-        return adjusted_interval(
-            np.where(is_known, room.count, 0),
-            totals.adjusted,
-            room.mean_x,
-            room.residual,
-            totals.mean_of("best"),
-            bounded=self.bounded.to_numpy(),
-            n_nonzero=totals.score_moments.n_nonzero,
-        )
+        moments, best = (totals.room_moments, totals.score_moments), totals.mean_of("best")
+        bounded = self.bounded.to_numpy()
+        return find_adjusted_interval(*moments, totals.adjusted, best, bounded=bounded)
 
     def signature(self, metric: str | Metric | None = None) -> Signature:
         """Return the signature of a metric: equal signatures on equal data mean equal numbers.

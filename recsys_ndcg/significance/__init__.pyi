@@ -3,13 +3,13 @@ from recsys_ndcg.significance.groups import GroupResults as GroupResults
 from recsys_ndcg.significance.groups import compare_groups as compare_groups
 from recsys_ndcg.significance.intervals import BOOTSTRAPS as BOOTSTRAPS
 from recsys_ndcg.significance.intervals import MIN_DIFFERENT as MIN_DIFFERENT
-from recsys_ndcg.significance.intervals import adjusted_interval as adjusted_interval
 from recsys_ndcg.significance.intervals import bootstrap_intervals as bootstrap_intervals
 from recsys_ndcg.significance.intervals import clip_ends as clip_ends
 from recsys_ndcg.significance.intervals import count_needed_users as count_needed_users
 from recsys_ndcg.significance.intervals import is_of_few as is_of_few
 from recsys_ndcg.significance.intervals import mean_interval as mean_interval
 from recsys_ndcg.significance.moments import Moments as Moments
+from recsys_ndcg.significance.moments import find_adjusted_interval as find_adjusted_interval
 from recsys_ndcg.significance.moments import measure_skewness as measure_skewness
 from recsys_ndcg.significance.paired import PairResults as PairResults
 from recsys_ndcg.significance.paired import check_margin as check_margin

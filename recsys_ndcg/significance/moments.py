@@ -9,7 +9,7 @@ import numpy as np
 
 from recsys_ndcg.arrays import Flags, Floats, Positions, column_norms, column_sums, divide
 from recsys_ndcg.parallel import map_in_threads
-from recsys_ndcg.significance.intervals import ratio_interval, scores_vary
+from recsys_ndcg.significance.intervals import adjusted_interval, ratio_interval, scores_vary
 
 _ALMOST = 1 - 1e-12  # a larger score is 1, but for rounding
 
@@ -116,6 +116,27 @@ class Moments:
             self.count, self.ratio, self.mean_x, self.residual, level, **options
         )
         return low, high
+
+
+def find_adjusted_interval(
+    room: Moments, scores: Moments, adjusted: Floats, best: Floats, **options: Any
+) -> tuple[Floats, Floats]:
+    """Return the interval of each adjusted score (`adjusted_interval`).
+
+    Parameters
+    ----------
+    room, scores : Moments
+        Of best - chance (x) and score - chance (y) of the users for whom all are known, and of all
+        scores: without an interval if chance is unknown for some users with a score.
+    adjusted, best : float64 arrays
+        The adjusted scores, and the mean scores of the best order.
+    **options
+        `level` and `bounded`.
+    """
+    known = np.where(room.count == scores.count, room.count, 0)
+    options["n_nonzero"] = scores.n_nonzero
+    low, high = adjusted_interval(known, adjusted, room.mean_x, room.residual, best, **options)
+    return low, high
 
 
 def measure_skewness(scores: Floats) -> float:
