@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import fields
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
 from functools import partial
-from typing import Any
+from itertools import chain
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,8 @@ Flags = NDArray[np.bool_]
 Ids = NDArray[Any]
 Codes = NDArray[np.int32]
 Positions = NDArray[np.int64]
+Record = TypeVar("Record")
+Axes = Mapping[str, str]
 
 
 def concat_ids(parts: Sequence[Ids]) -> Ids:
@@ -28,6 +31,76 @@ def concat_ids(parts: Sequence[Ids]) -> Ids:
     if len({part.dtype.kind for part in parts}) > 1:
         parts = [part.astype(object) for part in parts]
     return np.concatenate(parts)
+
+
+def _find_fields(record: Any, axis: str) -> Iterator[tuple[str, int]]:
+    """Yield the name of each field with an axis, and which of its axes that is.
+
+    `axes` of the class has the names of fields by their axes: ``{"users metrics": "numerator"}``;
+    ``"*"`` stands for all fields. Their arrays can be in mappings and records.
+    """
+    for axes, names in getattr(record, "axes", {}).items():
+        if axis in axes.split():
+            every = [one.name for one in fields(record)] if names == "*" else names.split()
+            yield from ((name, axes.split().index(axis)) for name in every)
+
+
+def map_along(record: Record, axis: str, change: Callable[[Any, int], Any]) -> Record:
+    """Return a record in which each array with an axis is changed.
+
+    Parameters
+    ----------
+    record : dataclass
+        The record.
+    axis : str
+        The name of the axis, such as ``"users"``.
+    change : callable
+        Takes an array, and which of its axes it is.
+    """
+
+    def change_value(value: Any, place: int) -> Any:
+        if isinstance(value, Mapping):
+            return {name: change_value(one, place) for name, one in value.items()}
+        if isinstance(value, tuple) and value:
+            return tuple(change(np.array([*value, None], dtype=object)[:-1], place))
+        if is_dataclass(value):
+            return map_along(value, axis, change)
+        return change(value, place) if isinstance(value, np.ndarray) else value
+
+    places = dict(_find_fields(record, axis))
+    changed = {name: change_value(getattr(record, name), places[name]) for name in places}
+    return replace(record, **changed) if changed else record  # type: ignore[type-var]
+
+
+def take_along(record: Record, axis: str, index: Any) -> Record:
+    """Return a part of a record: some users, metrics, or pairs."""
+
+    def take(values: Any, place: int) -> Any:
+        is_empty = place and not values.shape[place]  # as a table without runs
+        return values if is_empty else values[(slice(None),) * place + (index,)]
+
+    return map_along(record, axis, take)
+
+
+def concat_along(parts: Sequence[Record], axis: str) -> Record:
+    """Return the parts of a record together, in order; without what one of them lacks."""
+
+    def concat(values: list[Any], place: int) -> Any:
+        first = values[0]
+        if any(one is None for one in values):
+            return None
+        if isinstance(first, Mapping):
+            names = [name for name in first if all(name in one for one in values)]
+            return {name: concat([one[name] for one in values], place) for name in names}
+        if is_dataclass(first):
+            return concat_along(values, axis)
+        if isinstance(first, tuple):
+            return tuple(chain(*values))
+        return np.concatenate(values, axis=place) if isinstance(first, np.ndarray) else first
+
+    places = dict(_find_fields(parts[0], axis))
+    joined = {name: concat([getattr(one, name) for one in parts], places[name]) for name in places}
+    return replace(parts[0], **joined)  # type: ignore[type-var]
 
 
 def make_read_only(values: NDArray[Any]) -> NDArray[Any]:

@@ -6,18 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import (
+    Axes,
     Flags,
     Floats,
     Positions,
     ReadOnlyArrays,
     column_sums,
     divide,
+    take_along,
 )
 from recsys_ndcg.comparison.model_scores import CHANCE
 from recsys_ndcg.comparison.swaps import run_swap_test
@@ -105,6 +107,8 @@ class MetricComparison(ReadOnlyArrays):
         What is ranked, in words.
     """
 
+    axes: ClassVar[Axes] = {"users models": " ".join(_TABLES)}
+
     name: str
     measurement: Measurement
     models: tuple[str, ...]
@@ -155,10 +159,10 @@ class MetricComparison(ReadOnlyArrays):
 
     def select_users(self, users: Flags) -> MetricComparison:
         """Return the scores of some users."""
-        tables = {table: getattr(self, table)[users] for table in _TABLES}
         exposures = tuple(one.take(users) for one in self.exposures)
         runs = tuple(one[:, users] for one in self.runs)
-        return replace(self, exposures=exposures, runs=runs, known_tests=None, **tables)
+        taken = take_along(self, "users", users)
+        return replace(taken, exposures=exposures, runs=runs, known_tests=None)
 
     def scores_of(self, model: str) -> Floats:
         """Return the users' scores under one of the models."""

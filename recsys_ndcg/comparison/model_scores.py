@@ -9,13 +9,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from recsys_ndcg.arrays import Floats, Ids, Positions, concat_ids, divide
+from recsys_ndcg.arrays import Axes, Floats, Ids, Positions, concat_along, concat_ids, divide
 from recsys_ndcg.errors import InvalidInputError, escape_invisible, quote
 from recsys_ndcg.input import check_id_types, encode_ids
 from recsys_ndcg.ranking import Exposures
@@ -61,6 +61,14 @@ class ModelScores(Scores):
         The name of the search that tried this model, "" if the search has no name; None if the
         model was not tried by a search.
     """
+
+    axes: ClassVar[Axes] = {
+        "users": "users counts",
+        "metrics": "measurements exposures",
+        "users metrics": "numerator denominator left_out roles label_digests",
+        "runs metrics": "run_means",
+        "runs users metrics": "run_scores",
+    }
 
     signatures: Mapping[str, Signature]
     label_digests: NDArray[np.uint64]
@@ -130,19 +138,10 @@ class ModelScores(Scores):
     def join_metrics(cls, parts: Sequence[ModelScores]) -> ModelScores:
         """Join the metrics of all parts, over all their users."""
         expanded = _expand_to_all_users(parts)
-        first = expanded[0]
-        tables: dict[str, Any] = {
-            name: np.hstack([getattr(part, name) for part in expanded])
-            for name in (*first.tables_behind_scores, "label_digests", "run_means")
-        }
-        roles = {role: np.hstack([part.roles[role] for part in expanded]) for role in first.roles}
         return replace(
-            first,
-            measurements=sum((part.measurements for part in expanded), ()),
+            concat_along(expanded, "metrics"),
             signatures={name: text for part in expanded for name, text in part.signatures.items()},
-            roles=roles,
             exposures=_join_exposures(expanded),
-            **tables,
         )
 
     @classmethod
@@ -242,22 +241,14 @@ class ModelScores(Scores):
     def take(self, users: Positions) -> ModelScores:
         """Return the scores of users by their positions; `run_means` stays over all users."""
         scores = super().take(users)
-        return replace(
-            scores,
-            signatures=update_user_counts(self.signatures, scores.per_user),
-            run_scores=self.run_scores[:, users] if len(self.run_scores) else self.run_scores,
-        )
+        signatures = update_user_counts(self.signatures, scores.per_user)
+        return replace(scores, signatures=signatures)
 
     def select_metrics(self, names: Sequence[str]) -> ModelScores:
         """Return the scores in some of the metrics."""
         columns = [self.index_of_metric(name) for name in names]
-        return replace(
-            self.select_measurements(columns),
-            signatures={name: self.signatures[name] for name in names},
-            label_digests=self.label_digests[:, columns],
-            run_means=self.run_means[:, columns],
-            run_scores=self.run_scores[:, :, columns] if len(self.run_scores) else self.run_scores,
-        )
+        signatures = {name: self.signatures[name] for name in names}
+        return replace(self.select_measurements(columns), signatures=signatures)
 
     def require_report(self, model: str) -> Report:
         """Return the report with its lists; `model` is this model's name, for the message.

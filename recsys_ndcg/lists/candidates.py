@@ -11,11 +11,19 @@ import numpy as np
 import pandas as pd  # noqa: TC002 - loaded with all that reads tables
 from numpy.typing import NDArray
 
-from recsys_ndcg.arrays import Flags, Ids, Positions, compute_offsets, concat_ids, sort_distinct
+from recsys_ndcg.arrays import (
+    Flags,
+    Ids,
+    Positions,
+    compute_offsets,
+    concat_ids,
+    map_along,
+    sort_distinct,
+)
 from recsys_ndcg.background import Background
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.input import EncodedIds, check_id_types, encode_ids, to_column
-from recsys_ndcg.lists.grouped_lists import GroupedLists, Pool, list_arrays_by_user
+from recsys_ndcg.lists.grouped_lists import GroupedLists, Pool
 from recsys_ndcg.lists.grouping import Pairs, group_by_user
 from recsys_ndcg.lists.labels import collect_labels
 from recsys_ndcg.lists.preparation import format_rows
@@ -188,17 +196,17 @@ def _add_users(lists: Lists, users: Ids) -> Lists:
     ids, codes = encode_ids(concat_ids([lists.users, users]), "user")
     place = codes[: len(lists)]
 
-    def spread(values: NDArray[Any]) -> NDArray[Any]:
+    def spread(values: NDArray[Any], _: int = 0) -> NDArray[Any]:
         spread_out = np.zeros(len(ids), dtype=values.dtype)
         spread_out[place] = values
         return spread_out
 
-    by_user = {name: spread(getattr(lists, name)) for name in list_arrays_by_user(lists)}
-    by_user["users"] = ids
-    by_user["offsets"] = compute_offsets(spread(np.diff(lists.offsets)))
-    by_user["unlisted_offsets"] = compute_offsets(spread(lists.n_unlisted))
-    changes: dict[str, Any] = by_user
-    return replace(lists, pool=lists.pool.map_arrays(spread), **changes)
+    return replace(
+        map_along(lists, "users", spread),
+        users=ids,
+        offsets=compute_offsets(spread(np.diff(lists.offsets))),
+        unlisted_offsets=compute_offsets(spread(lists.n_unlisted)),
+    )
 
 
 def _check_weights(lists: GroupedLists) -> None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import (
+    Axes,
     Codes,
     Flags,
     Floats,
@@ -19,15 +20,13 @@ from recsys_ndcg.arrays import (
     compute_offsets,
     concat_ranges,
     make_read_only,
+    take_along,
 )
 from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention, TieRule
 from recsys_ndcg.errors import format_count
 from recsys_ndcg.input import EncodedIds
 from recsys_ndcg.lazy import Viewed, lazy_property
-
-#: All other arrays have an entry per user.
-_NOT_BY_USER = ("offsets", "unlisted_offsets", "item_ids")
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +42,7 @@ class Pool(ReadOnlyArrays):
         Whether the items that a user had in training are not among them.
     """
 
+    axes: ClassVar[Axes] = {"users": "*"}
     #: Whether the lists are drawn from more items, which have no order.
     is_drawn: ClassVar[bool] = False
 
@@ -53,12 +53,6 @@ class Pool(ReadOnlyArrays):
     def placement(self) -> tuple[Convention, float | None] | None:
         """The choices and the threshold of a ranking that was made before; None if none was."""
         return None
-
-    def map_arrays(self, change: Callable[[NDArray[Any]], NDArray[Any]]) -> Self:
-        """Return the pool with each of its arrays, which have an entry per user, changed."""
-        arrays = {name: one for name, one in vars(self).items() if isinstance(one, np.ndarray)}
-        changes: dict[str, Any] = {name: change(one) for name, one in arrays.items()}
-        return replace(self, **changes) if changes else self
 
     def count_candidates(self, lists: GroupedLists) -> Positions:
         """Return the number of items that the recommender ordered for each user."""
@@ -209,9 +203,6 @@ class GroupedLists(ReadOnlyArrays, Viewed):
     Users are in ascending order of their ids; within a user the rows keep the order of the input.
     Lists are immutable, and share no memory with the data that they were made from.
 
-    Every field that is an array, in subclasses too, has one entry per user, except the fields in
-    `_NOT_BY_USER`.
-
     Parameters
     ----------
     users : array, shape (n_users,)
@@ -250,6 +241,7 @@ class GroupedLists(ReadOnlyArrays, Viewed):
         The position of each user in the background, -1 if unknown.
     """
 
+    axes: ClassVar[Axes] = {"users": "users missing repeats lengths pool background_users"}
     view: ClassVar[str] = "recsys_ndcg.report:view_lists"
 
     users: Ids
@@ -397,22 +389,13 @@ class GroupedLists(ReadOnlyArrays, Viewed):
 
     def _select_users(self, users: Any, rows: Any, labels: Any) -> Self:
         """Return some users, given with their rows and their unlisted labels."""
-        by_user = {name: getattr(self, name)[users] for name in list_arrays_by_user(self)}
         return replace(
-            self,
+            take_along(self, "users", users),
             offsets=compute_offsets(np.diff(self.offsets)[users]),
             columns={name: column[rows] for name, column in self.columns.items()},
             unlisted_offsets=compute_offsets(self.n_unlisted[users]),
             unlisted={name: column[labels] for name, column in self.unlisted.items()},
-            pool=self.pool.map_arrays(lambda column: column[users]),
-            **by_user,
         )
-
-
-def list_arrays_by_user(lists: GroupedLists) -> list[str]:
-    """Return the names of the fields that are arrays with an entry per user."""
-    names = [one.name for one in fields(lists) if one.name not in _NOT_BY_USER]
-    return [name for name in names if isinstance(getattr(lists, name), np.ndarray)]
 
 
 def find_text_places(lists: GroupedLists) -> Positions:

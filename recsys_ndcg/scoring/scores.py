@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import (
+    Axes,
     Flags,
     Floats,
     Ids,
     Positions,
     ReadOnlyArrays,
     column_sums,
+    concat_along,
     concat_ids,
     divide,
     make_read_only,
+    take_along,
 )
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.input import make_index
@@ -67,6 +70,8 @@ class ListCounts(ReadOnlyArrays):
         Listed items without training rows, outside the catalogue, and that the user had in
         training; 0 if that is unknown.
     """
+
+    axes: ClassVar[Axes] = {"users": "*"}
 
     n_items: Positions
     n_relevant: Floats
@@ -192,6 +197,12 @@ class Scores(MetricColumns, ReadOnlyArrays):
         there is no such measurement.
     """
 
+    axes: ClassVar[Axes] = {
+        "users": "users counts label_digests",
+        "metrics": "measurements exposures",
+        "users metrics": "numerator denominator left_out roles",
+    }
+
     measurements: tuple[Measurement, ...]
     users: Ids
     numerator: Floats
@@ -207,16 +218,9 @@ class Scores(MetricColumns, ReadOnlyArrays):
         """Join the scores of several parts with the same measurements."""
         if len(parts) == 1:
             return parts[0]
-        tables = [part.columns() for part in parts]
-        joined = {
-            name: np.concatenate([table[name] for table in tables])
-            for name in tables[0]
-            if all(name in table for table in tables)
-        }
-        joined["user"] = concat_ids([part.users for part in parts])
-        scores = cls.from_columns(parts[0].measurements, joined)
         exposures = _map_shared(zip(*(part.exposures for part in parts), strict=True))
-        return replace(scores, exposures=exposures)
+        users = concat_ids([part.users for part in parts])
+        return replace(concat_along(parts, "users"), users=users, exposures=exposures)
 
     def table(self) -> pd.DataFrame:
         """Return n_items, n_relevant and a column per metric of users, indexed by user."""
@@ -237,12 +241,9 @@ class Scores(MetricColumns, ReadOnlyArrays):
         users : slice, or array of positions or flags
             A NumPy index for the first axis of an array.
         """
-        taken = self.replace_all_columns(
-            {name: array[users] for name, array in self.columns().items()}
-        )
         shared = {id(one): one.take(users) for one in self.exposures if one is not None}
         exposures = tuple(shared.get(id(one)) for one in self.exposures)
-        return replace(taken, exposures=exposures)
+        return replace(take_along(self, "users", users), exposures=exposures)
 
     def positions_of(self, users: Iterable[Any]) -> Positions:
         """Return the positions of some users, ascending.
@@ -284,15 +285,7 @@ class Scores(MetricColumns, ReadOnlyArrays):
 
     def select_measurements(self, columns: slice | Sequence[int]) -> Self:
         """Return the scores under some of the measurements."""
-        return replace(
-            self,
-            measurements=tuple(np.array(self.measurements, dtype=object)[columns]),
-            **{name: getattr(self, name)[:, columns] for name in _TABLES_BEHIND_SCORES},
-            roles={role: table[:, columns] for role, table in self.roles.items()},
-            exposures=tuple(np.array([*self.exposures, None], dtype=object)[:-1][columns])
-            if self.exposures
-            else (),
-        )
+        return take_along(self, "metrics", columns)
 
     def replace_roles(self, roles: Mapping[str, Floats]) -> Scores:
         """Return the same scores with these roles, and no others."""

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from recsys_ndcg.arrays import Flags, Floats, Positions, column_norms, column_sums, divide
+from recsys_ndcg.arrays import (
+    Axes,
+    Flags,
+    Floats,
+    Positions,
+    column_norms,
+    column_sums,
+    concat_along,
+    divide,
+)
 from recsys_ndcg.parallel import map_in_threads
 from recsys_ndcg.significance.intervals import adjusted_interval, ratio_interval, scores_vary
 
@@ -35,6 +44,8 @@ class Moments:
         The numbers of values of y / x that are not 0, and that are below 1.
     """
 
+    axes: ClassVar[Axes] = {"metrics": "*"}
+
     count: Positions
     sum_x: Floats
     sum_y: Floats
@@ -52,12 +63,10 @@ class Moments:
         """
         if y.shape[1] > 1:  # one column after the other is several times as fast
 
-            def measure(i: int) -> dict[str, Any]:
-                return vars(cls.of(None if x is None else x[:, [i]], y[:, [i]], mask[:, [i]]))
+            def measure(i: int) -> Moments:
+                return cls.of(None if x is None else x[:, [i]], y[:, [i]], mask[:, [i]])
 
-            parts = map_in_threads(measure, range(y.shape[1]), y.size)
-            joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-            return cls(**joined)
+            return concat_along(map_in_threads(measure, range(y.shape[1]), y.size), "metrics")
         count = mask.sum(axis=0)
         sum_y, centred_y = _centre(y, mask, count)
         n_nonzero = (mask & (y != 0)).sum(axis=0)

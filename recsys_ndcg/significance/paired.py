@@ -6,13 +6,21 @@ The tests are Student's t, random signs, resampled users, ranks, and signs.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from recsys_ndcg.arrays import Flags, Floats, Positions, ReadOnlyArrays
+from recsys_ndcg.arrays import (
+    Axes,
+    Flags,
+    Floats,
+    Positions,
+    ReadOnlyArrays,
+    concat_along,
+    take_along,
+)
 from recsys_ndcg.errors import InvalidInputError, is_number, quote
 from recsys_ndcg.parallel import map_in_threads
 from recsys_ndcg.significance import student
@@ -87,6 +95,8 @@ class PairResults(ReadOnlyArrays):
         signs, whose direction may differ from the mean's.
     """
 
+    axes: ClassVar[Axes] = {"pairs": "*"}
+
     users: Positions
     difference: Floats
     low: Floats
@@ -123,13 +133,11 @@ class PairResults(ReadOnlyArrays):
     def join(cls, parts: Sequence[PairResults], families: Sequence[Positions]) -> PairResults:
         """Join the results of families of pairs, each in its places."""
         order = np.argsort(np.concatenate(families), kind="stable")
-        names = [one.name for one in fields(cls)]
-        joined = {name: np.concatenate([getattr(one, name) for one in parts]) for name in names}
-        return cls(**{name: values[order] for name, values in joined.items()})
+        return concat_along(parts, "pairs").take(order)
 
     def take(self, pairs: Any) -> PairResults:
         """Return the results of some pairs."""
-        return type(self)(**{one.name: getattr(self, one.name)[pairs] for one in fields(self)})
+        return take_along(self, "pairs", pairs)
 
 
 def compare_pairs(  # noqa: PLR0913 - all are inputs
