@@ -6,12 +6,12 @@ import math
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from operator import add, itemgetter
+from operator import itemgetter
 
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import Floats
+from recsys_ndcg.arrays import Floats, add, add_fields
 from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, quote
@@ -306,11 +306,7 @@ class WeightSummary:
         """Return the summary of both parts together."""
         counts = Counter(self.counts)
         counts.update(other.counts)
-        return WeightSummary(
-            dict(sorted(counts.items())),
-            self.labels + other.labels,
-            self.in_propensity + other.in_propensity,
-        )
+        return add_fields(self, other, counts=dict(sorted(counts.items())))
 
     @property
     def weighs_its_own_labels(self) -> bool:
@@ -460,8 +456,10 @@ class Facts:
         InvalidInputError
             The parts were not read with the same options, or no id can be in both.
         """
-        for name in ("protocol", "duplicates", "order_only", "has_items", "placement"):
-            mine, theirs = getattr(self, name), getattr(other, name)
+        options = ("protocol", "duplicates", "order_only", "has_items", "placement")
+        kept = {name: getattr(self, name) for name in (*options, "background")}
+        for name in options:
+            mine, theirs = kept[name], getattr(other, name)
             if mine != theirs:
                 msg = f"Parts of the data differ in {name}: {mine!r} and {theirs!r}. Use one value."
                 raise InvalidInputError(msg)
@@ -471,33 +469,23 @@ class Facts:
                 f"{'/'.join(sorted(other.id_types))}. Make them the same type."
             )
             raise InvalidInputError(msg)
-        summed = ("users", "single", "ratings", "unlabelled", "missing", "impossible", "merged")
-        both = {
-            name: getattr(self, name) + getattr(other, name)
-            for name in (*summed, "listed", "unlisted", "estimated")
-        }
         possible = None
         if self.possible or other.possible:
             possible = (self.possible or self) + (other.possible or other)
-        weights = self.weights or other.weights
-        if self.weights and other.weights:
-            weights = self.weights + other.weights
-        scale_grades = None
-        if self.scale_grades and other.scale_grades and _is_rating_scale(both["estimated"].few):
-            scale_grades = tuple(map(add, self.scale_grades, other.scale_grades))
-        return replace(
+        both = add_fields(
             self,
-            **both,
+            other,
+            **kept,
             longest=max(self.longest, other.longest),
-            scale_grades=scale_grades,
             id_types=self.id_types | other.id_types,
-            weights=weights,
+            weights=add(self.weights, other.weights) or self.weights or other.weights,
             possible=possible,
             first_tie_ranks={
                 key: min(facts.first_tie_ranks.get(key, np.inf) for facts in (self, other))
                 for key in {**self.first_tie_ranks, **other.first_tie_ranks}
             },
         )
+        return both if _is_rating_scale(both.estimated.few) else replace(both, scale_grades=None)
 
     @property
     def is_catalogue(self) -> bool:

@@ -15,6 +15,7 @@ from recsys_ndcg.arrays import (
     Ids,
     Positions,
     ReadOnlyArrays,
+    add_fields,
     are_equal,
     compute_offsets,
     concat_ids,
@@ -221,12 +222,10 @@ class ItemTotals(ReadOnlyArrays):
             ids, codes = encode_ids(concat_ids([mine.item_ids, theirs.item_ids]), "item")
             split = len(mine.item_ids)
             mine, theirs = mine.reindex(ids, codes[:split]), theirs.reindex(ids, codes[split:])
-        return ItemTotals(
-            mine.item_ids,
-            {name: column + theirs.sums[name] for name, column in mine.sums.items()},
-            {name: np.maximum(one, theirs.by_item[name]) for name, one in mine.by_item.items()},
-            {name: number + theirs.users[name] for name, number in mine.users.items()},
-        )
+        by_item = {
+            name: np.maximum(one, theirs.by_item[name]) for name, one in mine.by_item.items()
+        }
+        return add_fields(mine, theirs, item_ids=mine.item_ids, by_item=by_item)
 
     def __sub__(self, part: ItemTotals) -> ItemTotals:
         """Return the sums without the users of a part, which has the same items."""

@@ -17,6 +17,7 @@ from recsys_ndcg.arrays import (
     Ids,
     Positions,
     ReadOnlyArrays,
+    add_fields,
     column_sums,
     concat_along,
     concat_ids,
@@ -132,7 +133,7 @@ class Means:
 
     def __add__(self, other: Means) -> Means:
         """Return the means of both sets of values."""
-        return Means(self.count + other.count, self.total + other.total)
+        return add_fields(self, other)
 
     @property
     def mean(self) -> Floats:

@@ -8,7 +8,15 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from recsys_ndcg.arrays import Flags, Floats, Positions, column_norms, column_sums, divide
+from recsys_ndcg.arrays import (
+    Flags,
+    Floats,
+    Positions,
+    add_fields,
+    column_norms,
+    column_sums,
+    divide,
+)
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.metrics import OverLists
 from recsys_ndcg.ranking import ItemTotals
@@ -151,31 +159,9 @@ class Totals(MetricColumns):
         """Return the totals of the users of both; the measurements must be the same."""
         highest = float(np.fmax(self.highest_grade, other.highest_grade))
         mine, theirs = self._with_highest_grade(highest), other._with_highest_grade(highest)
-        both = [role for role in mine.roles if role in theirs.roles]
-        return Totals(
-            self.measurements,
-            score_moments=mine.score_moments + theirs.score_moments,
-            ratio_moments=mine.ratio_moments + theirs.ratio_moments,
-            n_undefined=mine.n_undefined + theirs.n_undefined,
-            n_short=mine.n_short + theirs.n_short,
-            counts={name: count + theirs.counts[name] for name, count in mine.counts.items()},
-            trivial=mine.trivial + theirs.trivial,
-            excess=mine.excess + theirs.excess,
-            deviation=np.hypot(mine.deviation, theirs.deviation),
-            roles={role: mine.roles[role] + theirs.roles[role] for role in both},
-            room_moments=mine.room_moments + theirs.room_moments
-            if mine.room_moments and theirs.room_moments
-            else None,
-            highest_grade=highest,
-            over_lists={
-                role: tuple(
-                    None if one is None or other is None else one + other
-                    for one, other in zip(totals, theirs.over_lists[role], strict=True)
-                )
-                for role, totals in mine.over_lists.items()
-                if role in theirs.over_lists
-            },
-        )
+        deviation = np.hypot(mine.deviation, theirs.deviation)
+        fixed = {"measurements": self.measurements, "highest_grade": highest, "known_values": {}}
+        return add_fields(mine, theirs, deviation=deviation, **fixed)
 
     def _with_highest_grade(self, highest: float) -> Totals:
         """Return the totals with the highest grade of all data.

@@ -12,6 +12,7 @@ from recsys_ndcg.arrays import (
     Flags,
     Floats,
     Positions,
+    add_fields,
     column_norms,
     column_sums,
     concat_along,
@@ -89,10 +90,8 @@ class Moments:
         difference_y = weight * (self.sum_y / mine - other.sum_y / theirs)
         x = np.array([self.x_length, zeros, other.x_length, zeros, difference_x])
         y = np.array([self.y_along_x, self.y_rest, other.y_along_x, other.y_rest, difference_y])
-        return Moments(
-            *(count, self.sum_x + other.sum_x, self.sum_y + other.sum_y, *_triangle(x, y)),
-            *(self.n_nonzero + other.n_nonzero, self.n_below + other.n_below),
-        )
+        sides = dict(zip(("x_length", "y_along_x", "y_rest"), _triangle(x, y), strict=True))
+        return add_fields(self, other, **sides)
 
     @property
     def mean_x(self) -> Floats:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import Flags, Floats
+from recsys_ndcg.arrays import Flags, Floats, add_fields
 from recsys_ndcg.input import EncodedIds
 from recsys_ndcg.ratings import Interactions
 
@@ -80,12 +80,12 @@ class TrainSummary:
     def __add__(self, other: TrainSummary) -> TrainSummary:
         """Return the summary of the rows of both; no user is in both."""
         items = pd.concat([self.items, other.items]).groupby(level=0)
-        return TrainSummary(
+        return add_fields(  # a sum of flags is their or
+            self,
+            other,
             users=pd.concat([self.users, other.users]),
             items=items.agg({name: "min" if name == "first" else "sum" for name in self.items}),
             first_repeats=(self.first_repeats + other.first_repeats)[:3],
-            in_train={name: one | other.in_train[name] for name, one in self.in_train.items()},
-            sums=self.sums + other.sums,
         )
 
     @property
