@@ -221,10 +221,7 @@ def run_cells(
         killed: list[Task] = []
         yield from _run_in_processes([task], 1, killed)
         if killed:
-            msg = (
-                "its process was killed or the model ended it; perhaps the memory was too small: "
-                "n_jobs=1 needs the least"
-            )
+            msg = "its process was killed, or the model ended it; n_jobs=1 needs less memory"
             yield _build_failure(task, InvalidInputError(msg))
 
 
@@ -232,14 +229,16 @@ def _run_in_processes(
     tasks: Iterable[Task], n_workers: int, broken: list[Task]
 ) -> Iterator[Result | Failure]:
     """Yield outcomes; collect the tasks that a killed worker interrupted, and run the others."""
-    left = iter(tasks)
-    is_last = False
+    left, is_last = iter(tasks), False
     while not is_last:
-        pool = ProcessPoolExecutor(n_workers, initializer=_follow_parent, initargs=(os.getpid(),))
         is_whole = True
         outcomes: list[Result | Failure] = []
         running: dict[Future[Path], Task] = {}
         with TemporaryDirectory(prefix="recsys_ndcg") as folder:
+            is_open = Path(folder, "open")
+            is_open.touch()
+            begin = partial(_follow_parent, os.getpid(), is_open)
+            pool = ProcessPoolExecutor(n_workers, initializer=begin)
             try:
                 while True:
                     if is_whole:
@@ -260,6 +259,7 @@ def _run_in_processes(
                         else:  # an object cannot be sent to a worker, or back
                             outcomes.append(_build_failure(task, error))
             finally:
+                is_open.unlink(missing_ok=True)
                 pool.shutdown(kill_workers=bool(running) or not is_whole)
 
 
@@ -290,16 +290,17 @@ def _take(file: Path) -> Any:
     return value
 
 
-def _follow_parent(parent: int) -> None:
-    """Leave Ctrl-C to the parent, and exit when the parent exits or is killed."""
+def _follow_parent(parent: int, is_open: Path) -> None:
+    """Leave Ctrl-C to the parent, and exit when the parent exits, is killed or closes the pool."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with suppress(OSError, AttributeError):  # not Linux
         # PR_SET_PDEATHSIG; unlike the thread below, it does not wait for code that keeps the GIL
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)
-    threading.Thread(target=_exit_after, args=(parent,), daemon=True).start()
+    threading.Thread(target=_exit_after, args=(parent, is_open), daemon=True).start()
 
 
-def _exit_after(parent: int) -> None:
-    while os.getppid() == parent:
+def _exit_after(parent: int, is_open: Path) -> None:
+    """Exit with the parent or the pool: the lock that a killed worker had may hold up an exit."""
+    while os.getppid() == parent and is_open.exists():
         time.sleep(1.0)
     os._exit(1)

@@ -184,20 +184,53 @@ print(*run({"cut": cut, **models()}, n_jobs=2).models)
 """
 
 
-@_LINUX
-def test_a_worker_may_be_killed_while_it_sends_a_result(tmp_path: Path) -> None:
-    """Nothing waits for the end of its message."""
-    script, root = tmp_path / "script.py", str(Path(rn.__file__).parents[1])
-    script.write_text(CUT)
+def _print_models(code: str, folder: Path) -> list[str]:
+    """Run a script in a process of its own, and return what it prints."""
+    script, root = folder / "script.py", str(Path(rn.__file__).parents[1])
+    script.write_text(code)
     printed = subprocess.run(  # noqa: S603 - our own script
-        [sys.executable, str(script)],
+        [sys.executable, str(script), str(folder / "first")],
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONPATH": root},
-        timeout=60,
-        check=False,
+        timeout=120,
+        check=True,
     )
-    assert printed.stdout.split() == ["cut", "SVD", "biases", "top"], printed.stderr
+    return printed.stdout.split()
+
+
+@_LINUX
+def test_a_worker_may_be_killed_while_it_sends_a_result(tmp_path: Path) -> None:
+    """Nothing waits for the end of its message."""
+    assert _print_models(CUT, tmp_path) == ["cut", "SVD", "biases", "top"]
+
+
+STOP = """
+import sys, time
+from multiprocessing.connection import Connection
+from pathlib import Path
+from tests.experiments.made import item_means, models, run
+
+def stop(train):
+    def send_and_stop(connection, message):
+        send(connection, message)
+        time.sleep(1000)  # a worker that is killed here keeps the lock of the pipe, too
+
+    try:
+        Path(sys.argv[1]).touch(exist_ok=False)
+    except FileExistsError:
+        time.sleep(2)  # until all others have sent theirs
+        send, Connection._send = Connection._send, send_and_stop
+    return item_means(train)
+
+print(*run({**models(), "stop": stop}, n_jobs=2).models)
+"""
+
+
+@_LINUX
+def test_a_worker_may_be_killed_after_it_has_sent_the_last_result(tmp_path: Path) -> None:
+    """It keeps a lock, for which the other worker waits at its end."""
+    assert _print_models(STOP, tmp_path) == ["SVD", "biases", "top", "stop"]
 
 
 @_LINUX
