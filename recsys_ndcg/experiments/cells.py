@@ -235,9 +235,9 @@ def _run_in_processes(
         outcomes: list[Result | Failure] = []
         running: dict[Future[Path], Task] = {}
         with TemporaryDirectory(prefix="recsys_ndcg") as folder:
-            is_open = Path(folder, "open")
-            is_open.touch()
-            begin = partial(_follow_parent, os.getpid(), is_open)
+            marker = Path(folder, "open")  # a file that is there while the pool is
+            marker.touch()
+            begin = partial(_follow_parent, os.getpid(), marker)
             pool = ProcessPoolExecutor(n_workers, initializer=begin)
             try:
                 while True:
@@ -259,7 +259,7 @@ def _run_in_processes(
                         else:  # an object cannot be sent to a worker, or back
                             outcomes.append(_build_failure(task, error))
             finally:
-                is_open.unlink(missing_ok=True)
+                marker.unlink(missing_ok=True)
                 pool.shutdown(kill_workers=bool(running) or not is_whole)
 
 
@@ -290,17 +290,17 @@ def _take(file: Path) -> Any:
     return value
 
 
-def _follow_parent(parent: int, is_open: Path) -> None:
-    """Leave Ctrl-C to the parent, and exit when the parent exits, is killed or closes the pool."""
+def _follow_parent(parent: int, marker: Path) -> None:
+    """Leave Ctrl-C to the parent, and exit with it or when the pool's marker is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with suppress(OSError, AttributeError):  # not Linux
         # PR_SET_PDEATHSIG; unlike the thread below, it does not wait for code that keeps the GIL
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)
-    threading.Thread(target=_exit_after, args=(parent, is_open), daemon=True).start()
+    threading.Thread(target=_exit_after, args=(parent, marker), daemon=True).start()
 
 
-def _exit_after(parent: int, is_open: Path) -> None:
-    """Exit with the parent or the pool: the lock that a killed worker had may hold up an exit."""
-    while os.getppid() == parent and is_open.exists():
+def _exit_after(parent: int, marker: Path) -> None:
+    """Exit when the parent or the marker is gone; else a killed worker's lock may prevent it."""
+    while os.getppid() == parent and marker.exists():
         time.sleep(1.0)
     os._exit(1)
