@@ -17,7 +17,6 @@ Ids = NDArray[Any]
 Codes = NDArray[np.int32]
 Positions = NDArray[np.int64]
 Record = TypeVar("Record")
-Axes = Mapping[str, str]
 
 
 def concat_ids(parts: Sequence[Ids]) -> Ids:
@@ -103,27 +102,27 @@ def concat_along(parts: Sequence[Record], axis: str) -> Record:
     return replace(parts[0], **joined)  # type: ignore[type-var]
 
 
-def add(first: Any, second: Any) -> Any:
+def _add(first: Any, second: Any) -> Any:
     """Return the sum of numbers and arrays, in mappings, tuples and records; None if one lacks it.
 
     Examples
     --------
-    >>> add({"a": (1, None)}, {"a": (2, 3), "b": 1})
+    >>> _add({"a": (1, None)}, {"a": (2, 3), "b": 1})
     {'a': (3, None)}
     """
     if first is None or second is None:
         return None
     if isinstance(first, Mapping):
-        return {name: add(one, second[name]) for name, one in first.items() if name in second}
+        return {name: _add(one, second[name]) for name, one in first.items() if name in second}
     if isinstance(first, tuple):
-        return tuple(add(*both) for both in zip(first, second, strict=True))
+        return tuple(_add(*both) for both in zip(first, second, strict=True))
     return first + second
 
 
 def add_fields(first: Record, second: Record, **given: Any) -> Record:
     """Return a record of the sums of two records' fields, but for the fields that are given."""
     names = [one.name for one in fields(first) if one.name not in given]  # type: ignore[arg-type]
-    sums = {name: add(getattr(first, name), getattr(second, name)) for name in names}
+    sums = {name: _add(getattr(first, name), getattr(second, name)) for name in names}
     return replace(first, **sums, **given)  # type: ignore[type-var]
 
 

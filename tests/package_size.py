@@ -44,6 +44,8 @@ TIERS = {
     "lab": "catalogue experiments folds split_checks surprise",
     "edges": "cli integrations scale",
 }
+#: The code lines that each tier should come to.
+BUDGETS = {"ground": 1_200, "core": 13_000, "results": 8_900, "lab": 5_300, "edges": 4_050}
 _N_CLASSES = 10  # that are printed
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -273,7 +275,8 @@ def count_all() -> dict[str, int]:
 def main() -> None:
     """Print the counts, and the lines of each room and test folder."""
     for what, count in count_all().items():
-        print(f"{count:>7,}  {what}")
+        budget = BUDGETS.get(what.removeprefix("code lines, "))
+        print(f"{count:>7,}  {what}{f': the budget is {budget:,}' if budget else ''}")
     if sys.argv[1:]:
         finished, every = count_added_lines(sys.argv[1])
         print(f"{finished / max(every, 1):>7.0%}  of {every:,} new lines are in older files")

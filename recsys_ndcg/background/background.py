@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
+from zlib import crc32
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import (
@@ -22,7 +24,6 @@ from recsys_ndcg.arrays import (
     count_offsets,
 )
 from recsys_ndcg.background.features import Feature, combine_features, number_labels, read_features
-from recsys_ndcg.background.weights import Propensity, digest_columns, read_weights
 from recsys_ndcg.errors import (
     InvalidInputError,
     as_float,
@@ -41,6 +42,7 @@ from recsys_ndcg.input import (
     read_rows,
     read_values_by_id,
     reject_text_lists,
+    to_floats,
 )
 from recsys_ndcg.lazy import Cache, lazy_property
 from recsys_ndcg.ratings import (
@@ -147,7 +149,7 @@ class Background(ReadOnlyArrays):
         if groups is not None:
             user_parts["groups"], group_names = _read_groups(groups)
         if weights is not None:
-            item_parts["weights"], weight_of = read_weights(weights)
+            item_parts["weights"], weight_of = _read_weights(weights)
         items, item_codes = _encode_parts(item_parts, "item")
         users, user_codes = _encode_parts(user_parts, "user")
         options: dict[str, Any] = {}
@@ -193,7 +195,7 @@ class Background(ReadOnlyArrays):
         """Return a sentence with the numbers of items, users and training rows."""
         text = f"Background of {format_count(len(self.items), 'item')}"
         parts = [name for name in SOURCES if name in self.known]
-        n_rows = None if self.history is None else int(self.history.values.sum())
+        n_rows = None if self.history is None else int(self.history.values.sum())  # noqa: PD011 - not of pandas
         rows = "" if n_rows is None else f", {n_rows} training rows"
         return f"{text} and {format_count(len(self.users), 'user')}{rows}: {', '.join(parts)}."
 
@@ -279,7 +281,7 @@ class Background(ReadOnlyArrays):
     @lazy_property
     def history_rows(self) -> GroupedRows:
         """The training items of each user, repeated ones as often as they have rows."""
-        counts = self.train.values.astype(np.int64)
+        counts = self.train.values.astype(np.int64)  # noqa: PD011 - not of pandas
         ends = compute_offsets(counts)
         return GroupedRows(ends[self.train.offsets], np.repeat(self.train.codes, counts))
 
@@ -333,23 +335,23 @@ class Background(ReadOnlyArrays):
 
     def _find_digest(self, source: str, column: str) -> str:
         if source == "train" and self.history is not None:
-            return self._digest_lists(self.history, int(self.history.values.sum()))
+            return self._digest_lists(self.history, int(self.history.values.sum()))  # noqa: PD011 - not of pandas
         if source == "base" and self.base is not None:
             return self._digest_lists(self.base, len(self.base.codes))
         if source == "catalogue":
             inside = np.asarray(self.in_catalogue)
-            return digest_columns(int(inside.sum()), self.items[inside])
+            return _digest_columns(int(inside.sum()), self.items[inside])
         if source == "weights":
             weights = np.asarray(self.weights)
             is_known = ~np.isnan(weights)
             columns = self.items[is_known], weights[is_known]
             own = self.propensity  # which the lists cannot change
-            return own.digest() if own else digest_columns(int(is_known.sum()), *columns)
+            return own.digest() if own else _digest_columns(int(is_known.sum()), *columns)
         if source == "groups":
             codes = np.asarray(self.group_of)
             names = np.array([str(one) for one in self.groups], dtype=object)
             has_group = codes >= 0
-            return digest_columns(
+            return _digest_columns(
                 int(has_group.sum()), self.users[has_group], codes[has_group], names
             )
         parts, is_known = list[NDArray[Any]](), np.zeros(len(self.items), dtype=bool)
@@ -359,7 +361,7 @@ class Background(ReadOnlyArrays):
             entries = np.asarray(one.values)[known]
             parts += [np.array(labels, dtype=object), self.items[known], entries]
             is_known |= known
-        return digest_columns(int(is_known.sum()), *parts)
+        return _digest_columns(int(is_known.sum()), *parts)
 
     def _digest_lists(self, lists: GroupedRows, n_rows: int) -> str:
         # other sources and the lists add items and users, which must not change the digest
@@ -367,7 +369,7 @@ class Background(ReadOnlyArrays):
         is_used[lists.codes] = True
         items = np.cumsum(is_used, dtype=np.int32)[lists.codes]
         ids = self.users[sizes > 0], self.items[is_used]
-        return digest_columns(n_rows, *ids, sizes[sizes > 0], items, lists.values)
+        return _digest_columns(n_rows, *ids, sizes[sizes > 0], items, lists.values)
 
     def get_feature(self, name: str) -> Feature:
         """Return a column of the features, or all columns together for ""."""
@@ -410,6 +412,40 @@ def _read_groups(groups: Any) -> tuple[Ids, list[Any]]:
     return users, names
 
 
+def _read_weights(data: Any) -> tuple[Ids, Floats]:
+    """Return items and the weights of their labels.
+
+    Parameters
+    ----------
+    data : Propensity, mapping, Series, table, or path of a file
+        A weight by item; a table has a column ``item`` and one more.
+
+    Raises
+    ------
+    InvalidInputError
+        The data has another form, an item twice, or a weight that is not a finite number of at
+        least 0.
+    """
+    if isinstance(data, Propensity):
+        data = data.weights
+    if not has_values_by_id(data):
+        msg = (
+            "weights must be propensity(train, gamma=...), a Series of weights by item, or a table "
+            f"with the columns item and weight, not {quote(data)}."
+        )
+        raise InvalidInputError(msg)
+    items, given = read_values_by_id(data, "weights")
+    values = to_floats(given, "weights")
+    wrong = np.flatnonzero(~((values >= 0) & np.isfinite(values)))
+    if len(wrong):
+        msg = (
+            f"weights: the item {quote(items[wrong[0]])} has the weight {values[wrong[0]]:g} "
+            f"({len(wrong)} such items). A weight is a finite number of at least 0."
+        )
+        raise InvalidInputError(msg)
+    return items, values
+
+
 def _spread_weights(weights: Any, values: Floats, codes: Positions, n_items: int) -> dict[str, Any]:
     """Return the fields that come from the weights of items."""
     source = weights if isinstance(weights, Propensity) else None
@@ -421,6 +457,74 @@ def _spread_weights(weights: Any, values: Floats, codes: Positions, n_items: int
 def _find_unknown_weight(source: Propensity | None) -> float:
     """Return the weight of labels of items without a weight of their own, NaN if there is none."""
     return np.nan if source is None else float(source.compute_weights(np.zeros(1))[0])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Propensity:
+    """How likely each item's labels are observed: a power of its popularity (`propensity`).
+
+    Parameters
+    ----------
+    train : Background
+        The training rows.
+    gamma : float
+        The exponent, from -1 to `MAX_GAMMA`.
+    """
+
+    #: With larger exponents the weights of rare items would overflow.
+    MAX_GAMMA: ClassVar[float] = 20.0
+
+    train: Background
+    gamma: float
+
+    def __repr__(self) -> str:
+        """Return a sentence with the exponent and the number of items."""
+        return f"Propensity with gamma={self.gamma:g} of {len(self.train.items)} items."
+
+    @property
+    def values(self) -> pd.Series[float]:
+        """The propensity of each item, in (0, 1]; 1 for the most popular one."""
+        return (1 / self.weights).rename("propensity")
+
+    @property
+    def weights(self) -> pd.Series[float]:
+        """The weight of each item's labels, one over its propensity."""
+        values = self.compute_weights(np.asarray(self.train.n_rows))
+        return pd.Series(values, pd.Index(self.train.items, name="item"), name="weight")
+
+    def compute_weights(self, n_rows: Floats) -> Floats:
+        """Return the weights of items, given their numbers of training rows; 0 counts as 1."""
+        most = np.asarray(self.train.n_rows).max()
+        weights: Floats = (most / np.maximum(n_rows, 1.0)) ** ((self.gamma + 1) / 2)
+        return weights
+
+    def find_training_rows(self, users: Ids, user: Positions, items: Ids, item: Positions) -> Flags:
+        """Return whether each pair of user and item is a training row.
+
+        Parameters
+        ----------
+        users, items : arrays
+            The distinct ids.
+        user, item : int arrays, shape (n_pairs,)
+            The positions of each pair's ids.
+        """
+        place, (aligned, code) = self.train.find_users(users)[user], self.train.align(items)
+        assert aligned.history is not None, "made from training rows"  # noqa: S101
+        n_items = len(aligned.items)
+        keys = aligned.history.owners * n_items + aligned.history.codes
+        found: Flags = np.isin(place * n_items + code[item], keys)
+        return found
+
+    def digest(self) -> str:
+        """Return the number of items, and a digest of their training rows and the exponent."""
+        digest = _digest_columns(
+            len(self.train.items), self.train.items, np.asarray(self.train.n_rows)
+        )
+        return f"{digest}(gamma={self.gamma:g})"
+
+    def with_gamma(self, gamma: float) -> Propensity:
+        """Return the propensity of the same items with another exponent."""
+        return replace(self, gamma=gamma)
 
 
 def propensity(train: Any, *, gamma: float) -> Propensity:
@@ -520,3 +624,16 @@ def _rank_base(
 
 def _group_items(user: Positions, item: Positions, n_users: int, values: Any) -> GroupedRows:
     return GroupedRows(count_offsets(user, n_users), item, values)
+
+
+def _digest_columns(size: int, *columns: NDArray[Any]) -> str:
+    """Return a size and an eight-digit digest of columns of numbers or ids."""
+    total = 0
+    for column in columns:
+        kind, numbers = column.dtype.kind, column
+        if kind == "f" and (column == np.floor(column)).all():
+            numbers = column.astype(np.int64)  # an id of the lists can make all ids floats
+        is_text = kind not in "biuf"
+        data = "\0".join(map(repr, column.tolist())).encode() if is_text else numbers.tobytes()
+        total = crc32(data, total)  # a longer digest would take longer than the metric
+    return f"{size}#{total:08x}"

@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import (
-    Axes,
     Flags,
     Floats,
     Positions,
@@ -107,7 +106,7 @@ class MetricComparison(ReadOnlyArrays):
         What is ranked, in words.
     """
 
-    axes: ClassVar[Axes] = {"users models": " ".join(_TABLES)}
+    axes: ClassVar = {"users models": " ".join(_TABLES)}
 
     name: str
     measurement: Measurement

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from recsys_ndcg.arrays import Axes, Floats, Ids, Positions, concat_along, concat_ids, divide
+from recsys_ndcg.arrays import Floats, Ids, Positions, concat_along, concat_ids, divide
 from recsys_ndcg.errors import InvalidInputError, escape_invisible, quote
 from recsys_ndcg.input import check_id_types, encode_ids
 from recsys_ndcg.ranking import Exposures
@@ -62,7 +62,7 @@ class ModelScores(Scores):
         model was not tried by a search.
     """
 
-    axes: ClassVar[Axes] = {
+    axes: ClassVar = {
         "users": "users counts",
         "metrics": "measurements exposures",
         "users metrics": "numerator denominator left_out roles label_digests",

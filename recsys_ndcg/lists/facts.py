@@ -11,7 +11,7 @@ from operator import itemgetter
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import Floats, add, add_fields
+from recsys_ndcg.arrays import Floats, add_fields
 from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, quote
@@ -478,7 +478,9 @@ class Facts:
             **kept,
             longest=max(self.longest, other.longest),
             id_types=self.id_types | other.id_types,
-            weights=add(self.weights, other.weights) or self.weights or other.weights,
+            weights=self.weights + other.weights
+            if self.weights and other.weights
+            else self.weights or other.weights,
             possible=possible,
             first_tie_ranks={
                 key: min(facts.first_tie_ranks.get(key, np.inf) for facts in (self, other))

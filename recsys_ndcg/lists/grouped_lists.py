@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import (
-    Axes,
     Codes,
     Flags,
     Floats,
@@ -42,7 +41,7 @@ class Pool(ReadOnlyArrays):
         Whether the items that a user had in training are not among them.
     """
 
-    axes: ClassVar[Axes] = {"users": "*"}
+    axes: ClassVar = {"users": "*"}
     #: Whether the lists are drawn from more items, which have no order.
     is_drawn: ClassVar[bool] = False
 
@@ -241,7 +240,11 @@ class GroupedLists(ReadOnlyArrays, Viewed):
         The position of each user in the background, -1 if unknown.
     """
 
-    axes: ClassVar[Axes] = {"users": "users missing repeats lengths pool background_users"}
+    axes: ClassVar = {
+        "users": "users missing repeats lengths pool background_users",
+        "rows": "columns",
+        "labels": "unlisted",
+    }
     view: ClassVar[str] = "recsys_ndcg.report:view_lists"
 
     users: Ids
@@ -375,26 +378,21 @@ class GroupedLists(ReadOnlyArrays, Viewed):
         columns = {name: column[rows] for name, column in self.columns.items()}
         return replace(self, offsets=np.searchsorted(rows, self.offsets), columns=columns)
 
-    def slice_users(self, first: int, last: int) -> Self:
-        """Return the users at positions `first` to `last`; they share memory with these lists."""
-        rows = slice(self.offsets[first], self.offsets[last])
-        labels = slice(self.unlisted_offsets[first], self.unlisted_offsets[last])
-        return self._select_users(slice(first, last), rows, labels)
+    def take(self, users: slice | Positions) -> Self:
+        """Return some users, given by ascending positions, or by a slice: that shares memory."""
 
-    def take(self, users: Positions) -> Self:
-        """Return some users, given by their positions in ascending order."""
-        rows = concat_ranges(self.offsets[users], np.diff(self.offsets)[users])
-        labels = concat_ranges(self.unlisted_offsets[users], self.n_unlisted[users])
-        return self._select_users(users, rows, labels)
+        def find_rows(offsets: Positions) -> slice | Positions:
+            if isinstance(users, slice):
+                return slice(offsets[users.start], offsets[users.stop])
+            return concat_ranges(offsets[users], np.diff(offsets)[users])
 
-    def _select_users(self, users: Any, rows: Any, labels: Any) -> Self:
-        """Return some users, given with their rows and their unlisted labels."""
+        taken = take_along(self, "users", users)
+        taken = take_along(taken, "rows", find_rows(self.offsets))
+        taken = take_along(taken, "labels", find_rows(self.unlisted_offsets))
         return replace(
-            take_along(self, "users", users),
+            taken,
             offsets=compute_offsets(np.diff(self.offsets)[users]),
-            columns={name: column[rows] for name, column in self.columns.items()},
             unlisted_offsets=compute_offsets(self.n_unlisted[users]),
-            unlisted={name: column[labels] for name, column in self.unlisted.items()},
         )
 
 

@@ -70,7 +70,7 @@ def digest_labels(lists: GroupedLists) -> NDArray[np.uint32]:
     items = np.zeros(0, dtype=np.uint64) if lists.item_ids is None else hash_ids(lists.item_ids)
 
     def digest_block(block: tuple[int, int]) -> NDArray[np.uint32]:
-        some = lists.slice_users(*block)
+        some = lists.take(slice(*block))
         labels = collect_labels(some)
         columns: dict[str, NDArray[Any]] = {"user": users[slice(*block)][labels.user]}
         columns["true"] = labels.columns["true"] + 0.0  # -0.0 is 0.0

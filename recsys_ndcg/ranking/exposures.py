@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,10 @@ from recsys_ndcg.arrays import (
     add_fields,
     are_equal,
     compute_offsets,
+    concat_along,
     concat_ids,
     concat_ranges,
+    take_along,
 )
 from recsys_ndcg.input import encode_ids
 from recsys_ndcg.lazy import lazy_property
@@ -43,6 +45,8 @@ class Exposures(ReadOnlyArrays):
         Further columns that are summed by item, summed over users, or describe items.
     """
 
+    axes: ClassVar = {"rows": "item share by_row", "users": "by_user"}
+
     item_ids: Ids
     offsets: Positions
     item: Positions
@@ -61,14 +65,8 @@ class Exposures(ReadOnlyArrays):
             parts = _unify_items(parts)
             first = parts[0]
         sizes = np.concatenate([np.diff(part.offsets) for part in parts])
-        return replace(
-            first,
-            offsets=compute_offsets(sizes),
-            item=np.concatenate([part.item for part in parts]),
-            share=np.concatenate([part.share for part in parts]),
-            by_row=_concat_columns([part.by_row for part in parts]),
-            by_user=_concat_columns([part.by_user for part in parts]),
-        )
+        rows = concat_along(parts, "rows")
+        return replace(concat_along([rows, *parts[1:]], "users"), offsets=compute_offsets(sizes))
 
     @property
     def rows(self) -> dict[str, NDArray[Any]]:
@@ -120,14 +118,8 @@ class Exposures(ReadOnlyArrays):
         chosen = np.arange(self.n_users)[users]
         sizes = np.diff(self.offsets)[chosen]
         rows = concat_ranges(self.offsets[chosen], sizes)
-        return replace(
-            self,
-            offsets=compute_offsets(sizes),
-            item=self.item[rows],
-            share=self.share[rows],
-            by_row={name: column[rows] for name, column in self.by_row.items()},
-            by_user={name: column[chosen] for name, column in self.by_user.items()},
-        )
+        taken = take_along(take_along(self, "rows", rows), "users", chosen)
+        return replace(taken, offsets=compute_offsets(sizes))
 
     def sum(self, mask: Flags | None = None) -> ItemTotals:
         """Return the sums by item, of all users or of those for whom `mask` is true."""
@@ -258,10 +250,6 @@ class ItemTotals(ReadOnlyArrays):
         """The probability that some list holds each item: 1 - Π(1 - p)."""
         is_sure = self.sums["sure"] > 0.5  # a difference of sums may have a rounding error
         return np.where(is_sure, 1.0, -np.expm1(np.minimum(self.sums["log_missed"], 0.0)))
-
-
-def _concat_columns(tables: Sequence[Mapping[str, Floats]]) -> dict[str, Floats]:
-    return {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
 
 
 def _unify_items(parts: Sequence[Exposures]) -> list[Exposures]:

@@ -28,7 +28,7 @@ def explain_user(audit: Audit, user: Any, k: int | None) -> pd.DataFrame:
     lists, measurement = get_lists(audit), _choose_measurement(audit)
     check_k(k)
     (position,) = audit.scores.positions_of([user]).tolist()
-    ((ranked, best),) = _rank_users(lists.slice_users(position, position + 1), measurement, k)
+    ((ranked, best),) = _rank_users(lists.take(slice(position, position + 1)), measurement, k)
     n_listed, depth = len(ranked["gain"]), len(best["gain"])
     weights = measurement.convention.compute_discounts(depth)
     gain = np.zeros(depth)
@@ -148,7 +148,7 @@ def _rank_users(
     rows, ranks = rows[order], ranks[order]
     ends = np.searchsorted(owner[order], np.arange(len(lists) + 1)).tolist()
     for user, (first, last) in enumerate(itertools.pairwise(ends)):
-        user_lists, n_items = lists.slice_users(user, user + 1), int(ranking.n_items[user])
+        user_lists, n_items = lists.take(slice(user, user + 1)), int(ranking.n_items[user])
         n_listed = min(n_items, k or n_items)
         at_ranks = rows[first:last] - int(lists.offsets[user]), ranks[first:last], n_listed
         items, estimated, true = user_lists.pool.get_items_at(user_lists, *at_ranks)

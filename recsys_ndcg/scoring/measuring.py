@@ -60,7 +60,7 @@ def map_blocks(
     n_read = n_read if depth is None else np.minimum(n_read, depth)
     blocks = split_users(lists.offsets, n_read)
 
-    return map_in_threads(lambda users: work(Block(lists.slice_users(*users), depth)), blocks)
+    return map_in_threads(lambda users: work(Block(lists.take(slice(*users)), depth)), blocks)
 
 
 def look_up_estimates(lists: GroupedLists, estimated: Floats) -> GroupedLists:

@@ -11,7 +11,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import (
-    Axes,
     Flags,
     Floats,
     Ids,
@@ -72,7 +71,7 @@ class ListCounts(ReadOnlyArrays):
         training; 0 if that is unknown.
     """
 
-    axes: ClassVar[Axes] = {"users": "*"}
+    axes: ClassVar = {"users": "*"}
 
     n_items: Positions
     n_relevant: Floats
@@ -198,7 +197,7 @@ class Scores(MetricColumns, ReadOnlyArrays):
         there is no such measurement.
     """
 
-    axes: ClassVar[Axes] = {
+    axes: ClassVar = {
         "users": "users counts label_digests",
         "metrics": "measurements exposures",
         "users metrics": "numerator denominator left_out roles",

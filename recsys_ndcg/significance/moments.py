@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from recsys_ndcg.arrays import (
-    Axes,
     Flags,
     Floats,
     Positions,
@@ -45,7 +44,7 @@ class Moments:
         The numbers of values of y / x that are not 0, and that are below 1.
     """
 
-    axes: ClassVar[Axes] = {"metrics": "*"}
+    axes: ClassVar = {"metrics": "*"}
 
     count: Positions
     sum_x: Floats

@@ -13,7 +13,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from recsys_ndcg.arrays import (
-    Axes,
     Flags,
     Floats,
     Positions,
@@ -95,7 +94,7 @@ class PairResults(ReadOnlyArrays):
         signs, whose direction may differ from the mean's.
     """
 
-    axes: ClassVar[Axes] = {"pairs": "*"}
+    axes: ClassVar = {"pairs": "*"}
 
     users: Positions
     difference: Floats

@@ -90,7 +90,7 @@ def test_facts_of_parts_merge_to_the_facts_of_the_whole(data: Sample, cut: int) 
     cut = min(cut, len(lists))
     plan = Plan.of("ap@2", threshold=1, convention=rn.Convention(ap_over="hits", gain={0.0: 1}))
     ranges = [one for one in ((0, cut), (cut, len(lists))) if one[1] > one[0]]
-    parts = [plan.facts_of(lists.slice_users(*users)) for users in ranges]
+    parts = [plan.facts_of(lists.take(slice(*users))) for users in ranges]
     whole = plan.facts_of(lists)
     for order in (parts, parts[::-1]):
         merged = reduce(add, order)
