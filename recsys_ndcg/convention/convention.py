@@ -236,6 +236,11 @@ class Convention(Viewed):
             msg = f"tail_at must be {kind}, not {self.tail_at}."
             raise InvalidInputError(msg)
 
+    def __repr__(self) -> str:
+        """Return the choices that are not defaults."""
+        kept = (f"{name}={vars(self)[name]!r}" for name in _NAMES if name in vars(self))
+        return f"Convention({', '.join(kept)})"
+
     def __hash__(self) -> int:
         """Return a hash that equal conventions share, also if `gain` is a mapping."""
         return hash(self.signature)

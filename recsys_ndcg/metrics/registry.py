@@ -163,7 +163,8 @@ def _parse_options(kind: type[Metric], text: str, metric: str) -> dict[str, Any]
             name, value = "column" if "column" in names else names[0], name
         name = next((one for one in names if one.lower() == name.lower()), name)
         if name not in names or known[name].name in options:
-            example = ",".join(f"{one}=..." for one in names)
+            choices = {**dict.fromkeys(names, ("...",)), **kind.find_choices()}
+            example = ",".join(f"{one}={'|'.join(map(str, choices[one]))}" for one in names)
             msg = f"{metric!r}: write the parameters of {kind.name} as '{kind.name}({example})@10'."
             raise InvalidInputError(msg)
         one = known[name]

@@ -96,7 +96,7 @@ def test_a_library_s_choices_are_found_in_a_saved_report(tmp_path: Any) -> None:
     ("metric", "message"),
     [
         ("gini(as=equalty)@2", "gini: as must be one of .*'equalty'. Did you mean 'equality'"),
-        ("gini(is=equality)@2", r"write the parameters of gini as 'gini\(over=...,as=...\)@10'"),
+        ("gini(is=equality)@2", r"of gini as 'gini\(over=n\|n-1,as=inequality\|equality\)@10'"),
         ("gini(as=equality,as=equality)@2", "write the parameters of gini"),
         ("diversity(genres,single=2)@2", "diversity: single must be one of 'undefined', 0.0, 1.0"),
         ("entropy(base=10)@2", "entropy: base must be one of 2.0, 'e', not 10.0"),
@@ -116,6 +116,7 @@ def test_a_convention_holds_what_differs_from_the_defaults() -> None:
     again = rn.Convention(**rn.Convention(undefined=0.0).choices)
     assert again == rn.Convention(undefined=0)
     assert pickle.loads(pickle.dumps(again)) == again  # noqa: S301
+    assert repr(again) == "Convention(undefined=0.0)"
     assert "gain" in inspect.signature(rn.Convention).parameters
 
 
