@@ -9,10 +9,7 @@ import numpy as np
 from recsys_ndcg.arrays import Floats, Positions
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.lists import GroupedLists
-from recsys_ndcg.metrics.distances import (
-    average_candidates,
-    find_distances,
-)
+from recsys_ndcg.metrics.distances import average_candidates, find_distances
 from recsys_ndcg.metrics.features import OfColumn
 from recsys_ndcg.metrics.history import list_seen_candidates
 from recsys_ndcg.metrics.metric import ORDER, choice, get_background

@@ -25,12 +25,7 @@ from recsys_ndcg.rendering import (
     list_first,
     pluralise,
 )
-from recsys_ndcg.significance import (
-    Moments,
-    count_needed_users,
-    is_of_few,
-    measure_skewness,
-)
+from recsys_ndcg.significance import Moments, count_needed_users, is_of_few, measure_skewness
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
@@ -285,10 +280,7 @@ def describe_equal_scores(users: str, metric: str, score: float, low: float) -> 
 
 
 def describe_rough_means(
-    moments: Moments,
-    scores: Floats | None,
-    names: Sequence[tuple[str, str] | None],
-    bounded: Any,
+    moments: Moments, scores: Floats | None, names: Sequence[tuple[str, str] | None], bounded: Any
 ) -> Iterator[str]:
     """Describe the means whose intervals are rough: few users make them, or scores are skewed.
 

@@ -17,14 +17,7 @@ from recsys_ndcg.errors import InvalidInputError, is_number, quote
 from recsys_ndcg.input import has_values_by_id, read_values_by_id
 from recsys_ndcg.lists import GroupedLists, digest_labels
 from recsys_ndcg.metrics import Metric
-from recsys_ndcg.rendering import (
-    Document,
-    Section,
-    ShownTable,
-    format_number,
-    list_first,
-    shorten,
-)
+from recsys_ndcg.rendering import Document, Section, ShownTable, format_number, list_first, shorten
 from recsys_ndcg.report.user_groups import BIN_STARTS, UNKNOWN_BIN, name_range
 from recsys_ndcg.scoring import (
     Audit,
