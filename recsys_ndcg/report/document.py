@@ -146,12 +146,10 @@ def build_signatures_section(
 def format_cells(frame: pd.DataFrame, brief: Sequence[str] = ()) -> pd.DataFrame:
     """Return a table of numbers as text; `brief` columns have at most five digits."""
     table = frame.reset_index()
-    return pd.DataFrame(
-        {
-            name: [_format_cell(value, brief=name in brief) for value in table[name]]
-            for name in table
-        }
-    )
+    texts = {
+        name: [_format_cell(value, brief=name in brief) for value in table[name]] for name in table
+    }
+    return pd.DataFrame(texts)
 
 
 def _format_cell(value: object, *, brief: bool) -> str:
@@ -254,11 +252,9 @@ def _remark_on_users(report: Report, _: AuditRows) -> Iterator[str]:
     scores = None if by_user is None else by_user.per_user
     named = [("", name) for name in report.metrics]
     yield from _limit_lines(describe_rough_means(moments, scores, named, report.bounded))
-    scored: dict[Any, int] = summary["users"].to_dict()
-    is_of_users = {str(one): one.metric.per_user for one in report.audit_data.measurements}
-    undefined = [name for name, n in scored.items() if not n]
-    of_users = [name for name in undefined if is_of_users[name]]
-    of_all = [name for name in undefined if not is_of_users[name]]
+    undefined = [*summary.index[summary["users"] == 0]]
+    of_users = [name for name in undefined if name in report.metrics_of_users]
+    of_all = [name for name in undefined if name not in of_users]
     if of_users:
         yield f"No user has a score in {', '.join(of_users)}."
     if of_all:

@@ -70,9 +70,11 @@ def split_by_items(audit: Audit, groups: Any, train: Any) -> pd.DataFrame:
         part = Totals.of(replace(alone, denominator=whole.denominator[:, kept]))
         counts = [_count_labels(lists, inside, _find_threshold(one)) for one in measurements]
         labels = np.column_stack(counts)
-        left_out = alone.left_out | (labels == 0)
-        tables[name] = _describe_part(part, Totals.of(replace(alone, left_out=left_out))).assign(
-            items=int(inside.sum()), labels=labels.sum(axis=0).astype(int)
+        stratum = Totals.of(replace(alone, left_out=alone.left_out | (labels == 0)))
+        low, high = part.mean_interval()
+        columns = {"part": part.mean, "ci_low": low, "ci_high": high, "score": stratum.mean}
+        tables[name] = pd.DataFrame(columns, index=pd.Index(part.names, name="metric")).assign(
+            items=int(inside.sum()), labels=labels.sum(axis=0).astype(int), users=stratum.n_scored
         )
     names = [str(one) for one in measurements]
     order = pd.MultiIndex.from_product([names, strata.categories], names=["metric", "stratum"])
@@ -80,14 +82,6 @@ def split_by_items(audit: Audit, groups: Any, train: Any) -> pd.DataFrame:
     mean = found.groupby(level="metric")["part"].transform("sum")
     found["share"] = found["part"] / mean.where(mean > 0)
     return pd.DataFrame(found[[*_COLUMNS]])
-
-
-def _describe_part(part: Totals, alone: Totals) -> pd.DataFrame:
-    """Return a row per metric: the part of the mean, its interval, and the score of the stratum."""
-    low, high = part.mean_interval()
-    columns = {"part": part.mean, "ci_low": low, "ci_high": high, "score": alone.mean}
-    table = pd.DataFrame(columns, index=pd.Index(part.names, name="metric"))
-    return table.assign(users=alone.n_scored)
 
 
 def _assign_strata(lists: GroupedLists, groups: Any, train: Any) -> Any:
@@ -165,12 +159,6 @@ def _with_weights(one: Measurement) -> Measurement:
     return weighted
 
 
-def _replace_weights(lists: GroupedLists, weights: Floats, unlisted: Floats) -> GroupedLists:
-    """Return lists with other weights of the labels of their rows, and of unlisted ones."""
-    lists = lists.with_columns(weight=weights)
-    return replace(lists, unlisted={**lists.unlisted, "weight": unlisted})
-
-
 def _check_parts_add_up(one: Measurement) -> None:
     """Raise if the parts of strata would not add up to the score."""
     undefined = one.score_if_undefined
@@ -196,10 +184,11 @@ def _measure_weighted(
 ) -> Scores:
     """Measure lists with the weights of labels multiplied by a factor for each item."""
     columns = (lists.columns, lists.weights), (lists.unlisted, lists.unlisted_weights)
-    weights = [
+    listed, unlisted = (
         factors[part["item"]] * (1.0 if weight is None else weight) for part, weight in columns
-    ]
-    return Plan(tuple(measurements)).measure(_replace_weights(lists, *weights))
+    )
+    lists = replace(lists, unlisted={**lists.unlisted, "weight": unlisted})
+    return Plan(tuple(measurements)).measure(lists.with_columns(weight=listed))
 
 
 def _find_threshold(one: Measurement) -> float | None:
