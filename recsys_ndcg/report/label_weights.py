@@ -159,6 +159,12 @@ def _with_weights(one: Measurement) -> Measurement:
     return weighted
 
 
+def _replace_weights(lists: GroupedLists, weights: Floats, unlisted: Floats) -> GroupedLists:
+    """Return lists with other weights of the labels of their rows, and of unlisted ones."""
+    lists = lists.with_columns(weight=weights)
+    return replace(lists, unlisted={**lists.unlisted, "weight": unlisted})
+
+
 def _check_parts_add_up(one: Measurement) -> None:
     """Raise if the parts of strata would not add up to the score."""
     undefined = one.score_if_undefined
@@ -184,11 +190,10 @@ def _measure_weighted(
 ) -> Scores:
     """Measure lists with the weights of labels multiplied by a factor for each item."""
     columns = (lists.columns, lists.weights), (lists.unlisted, lists.unlisted_weights)
-    listed, unlisted = (
+    weights = [
         factors[part["item"]] * (1.0 if weight is None else weight) for part, weight in columns
-    )
-    lists = replace(lists, unlisted={**lists.unlisted, "weight": unlisted})
-    return Plan(tuple(measurements)).measure(lists.with_columns(weight=listed))
+    ]
+    return Plan(tuple(measurements)).measure(_replace_weights(lists, *weights))
 
 
 def _find_threshold(one: Measurement) -> float | None:
