@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Hashable
 from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from types import FrameType
@@ -44,8 +45,9 @@ class Viewed:
         return html
 
 
+@dataclass(eq=False, repr=False)
 class Cache:
-    """A cache of one value per key, for use by one thread at a time.
+    """A cache of one value per key, for use by one thread at a time; also a base of such classes.
 
     Examples
     --------
@@ -54,8 +56,7 @@ class Cache:
     (1, 1)
     """
 
-    def __init__(self) -> None:
-        self._values: dict[Hashable, Any] = {}
+    _values: dict[Hashable, Any] = field(default_factory=dict, init=False)
 
     def get_or_compute(self, key: Hashable, compute: Callable[[], Value]) -> Value:
         """Return the value of a key; compute it at the first call."""

@@ -58,9 +58,7 @@ def find_other_candidates(lists: GroupedLists) -> tuple[Positions, Positions, Po
 
     Both are positions among `item_ids`; the pairs are distinct, in order, and in the catalogue.
     """
-    known = lists.background
-    assert known is not None, "checked by the plan"  # noqa: S101
-    is_candidate = np.asarray(known.is_candidate)
+    is_candidate = np.asarray(lists.get_background().is_candidate)
     user, item = lists.user_of_row, np.asarray(lists.item_codes).astype(np.int64)
     pairs = sort_distinct(user * len(is_candidate) + item)
     if lists.pool.excludes_history:
@@ -96,19 +94,14 @@ def draw_from_candidates(
         own = Pairs({name: one for name, one in own.columns.items() if name != "item"})
     own, offsets = group_by_user(own, len(lists))
     others, unlisted_offsets = group_by_user(others, len(lists))
-    return GroupedLists(
-        users=lists.users,
+    unlisted = {name: one for name, one in others.without_user.items() if name in own.columns}
+    return replace(
+        lists,
         offsets=offsets,
         columns={"estimated": np.zeros(len(own.user)), **own.without_user},
         item_ids=None if own.item is None else lists.item_ids,
-        background=lists.background,
-        background_users=lists.background_users,
         unlisted_offsets=unlisted_offsets,
-        unlisted={
-            name: column for name, column in others.without_user.items() if name in own.columns
-        },
-        missing=lists.missing,
-        protocol=lists.protocol,
+        unlisted=unlisted,
         lengths=np.minimum(lists.n_items, sizes),
         pool=DrawnPool(sizes, lists.pool.excludes_history),
     )
@@ -128,8 +121,7 @@ def _find_reachable_labels(lists: GroupedLists, labels: Pairs) -> Flags:
 
 def _add_marked(lists: GroupedLists, labels: Pairs, marked: Iterable[GroupedRows | None]) -> Pairs:
     """Return labelled candidates and some further ones."""
-    known = lists.background
-    assert known is not None, "checked by the caller"  # noqa: S101
+    known = lists.get_background()
     n_items, n_labels = len(known.items), len(labels.user)
     more = [each.of_users(np.asarray(lists.background_users)) for each in marked if each]
     keys = [labels.make_keys(n_items), *(owner * n_items + one for owner, one in more)]

@@ -57,16 +57,11 @@ class CataloguePool(Pool):
         """Return the number of items in each list without a true value."""
         return lists.n_items - lists.sum_by_user(~np.isnan(lists.true))
 
-    def count_impossible(self, lists: GroupedLists) -> Floats:  # noqa: ARG002 - counted here
+    def count_impossible(self, _: GroupedLists) -> Floats:
         """Return the number of each user's predictions that the model could not make."""
         return self.n_not_made.astype(np.float64)
 
-    def count_recommended(
-        self,
-        lists: GroupedLists,  # noqa: ARG002 - counted here
-        convention: Convention,  # noqa: ARG002
-        threshold: float | None,  # noqa: ARG002
-    ) -> Floats:
+    def count_recommended(self, *_: Any) -> Floats:
         """Return the number of items in each list whose estimate is high enough to recommend."""
         return self.n_above.astype(np.float64)
 
@@ -88,12 +83,7 @@ class CataloguePool(Pool):
         """Return the first rank of each user that is part of a tie; inf if there is no tie."""
         return self.ties_from
 
-    def find_places_in_ties(
-        self,
-        lists: GroupedLists,
-        rows: Positions,
-        place: Positions,  # noqa: ARG002
-    ) -> Positions:
+    def find_places_in_ties(self, lists: GroupedLists, rows: Positions, _: Positions) -> Positions:
         """Return the positions of rows among all items of their tie."""
         return lists.columns["within"][rows]
 

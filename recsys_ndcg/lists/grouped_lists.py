@@ -92,11 +92,7 @@ class Pool(ReadOnlyArrays):
         return key if rule.descending else -key
 
     def find_spans(
-        self,
-        lists: GroupedLists,  # noqa: ARG002 - for those that count items without a row
-        rows: Positions,  # noqa: ARG002
-        ahead: Positions,
-        size: Positions,
+        self, _lists: GroupedLists, _rows: Positions, ahead: Positions, size: Positions
     ) -> tuple[Positions, Positions]:
         """Return the number of items ahead of each run of equal estimates, and its size.
 
@@ -127,10 +123,7 @@ class Pool(ReadOnlyArrays):
         return np.where(first < end, first - start, np.inf)
 
     def find_places_in_ties(
-        self,
-        lists: GroupedLists,  # noqa: ARG002 - for those that count items without a row
-        rows: Positions,  # noqa: ARG002
-        place: Positions,
+        self, _lists: GroupedLists, _rows: Positions, place: Positions
     ) -> Positions:
         """Return the positions of rows among all items of their tie; `place` counts rows only."""
         return place
@@ -185,10 +178,8 @@ class Pool(ReadOnlyArrays):
         """
         order = np.empty(k, dtype=np.int64)
         order[ranks[ranks < k]] = rows[ranks < k]
-        items = lists.items
-        return (
-            order if items is None else items[order], lists.estimated[order], lists.true[order]
-        )  # fmt: skip
+        items = order if lists.items is None else lists.items[order]
+        return items, lists.estimated[order], lists.true[order]
 
     def select_labelled(self, lists: GroupedLists) -> GroupedLists:
         """Return lists without their unlabelled items."""
@@ -327,11 +318,15 @@ class GroupedLists(ReadOnlyArrays, Viewed):
         """The number of items in each user's list."""
         return make_read_only(np.diff(self.offsets) if self.lengths is None else self.lengths)
 
+    def get_background(self) -> Background:
+        """Return what is known besides the lists, for those who need something of it."""
+        assert self.background is not None, "checked by the plan"  # noqa: S101
+        return self.background
+
     @lazy_property
     def history(self) -> tuple[Positions, Positions]:
         """The user's position and the item of every training row of these users, each once."""
-        assert self.background is not None, "checked by the plan"  # noqa: S101
-        return self.background.train.of_users(np.asarray(self.background_users))
+        return self.get_background().train.of_users(np.asarray(self.background_users))
 
     @property
     def n_candidates(self) -> Positions:

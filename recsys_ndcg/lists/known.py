@@ -10,8 +10,7 @@ from recsys_ndcg.lists.grouped_lists import GroupedLists
 
 def count_history(lists: GroupedLists) -> Positions:
     """Return the number of training items of each user."""
-    assert lists.background is not None, "checked by the plan"  # noqa: S101
-    return lists.background.train.count(np.asarray(lists.background_users))
+    return lists.get_background().train.count(np.asarray(lists.background_users))
 
 
 def find_seen(lists: GroupedLists) -> Flags:

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from recsys_ndcg.arrays import Floats, count_offsets, sort_by_key
+from recsys_ndcg.arrays import Floats, Positions, count_offsets, sort_by_key
 from recsys_ndcg.background import read_catalogue
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError
@@ -85,12 +85,13 @@ def join_tables(  # noqa: PLR0913 - two tables and their options
     rule = Convention().replace(duplicates=duplicates).duplicates
     (users, user), (item_ids, item) = labels.encode_with(results)
     split = len(labels.user)
-    label_codes = {"user": user[:split], "item": item[:split]}
-    result_codes = {"user": user[split:], "item": item[split:]}
-    label_pairs = Pairs({**labels.columns, **label_codes}, "labels")
-    result_pairs = Pairs({**results.columns, **result_codes}, "results")
-    label_pairs, _, label_repeats = group_distinct(label_pairs, users, item_ids, rule)
-    result_pairs, offsets, result_repeats = group_distinct(result_pairs, users, item_ids, rule)
+
+    def group(table: Rows, rows: slice, name: str) -> tuple[Pairs, Positions, Positions]:
+        pairs = Pairs({**table.columns, "user": user[rows], "item": item[rows]}, name)
+        return group_distinct(pairs, users, item_ids, rule)
+
+    label_pairs, _, label_repeats = group(labels, slice(split), "labels")
+    result_pairs, offsets, result_repeats = group(results, slice(split, None), "results")
     joined, unlisted = _join_labels(result_pairs, label_pairs, len(users), len(item_ids))
     unlisted_offsets = count_offsets(unlisted.user, len(users))
     lists = kind(

@@ -12,7 +12,7 @@ from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.metrics.features import OfColumn
 from recsys_ndcg.metrics.history import sum_history, sum_rows
-from recsys_ndcg.metrics.metric import ORDER, Metric, choice, get_background, weigh_by_patience
+from recsys_ndcg.metrics.metric import ORDER, Metric, choice, weigh_by_patience
 from recsys_ndcg.metrics.popularity import find_tail
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.metrics.requirements import Requirement
@@ -65,7 +65,7 @@ class Divergence(Metric):
         return ranking.get_or_compute((self, "distributions"), lambda: self._count(ranking))
 
     def _count(self, ranking: Ranking) -> tuple[Floats, Floats]:
-        topics = self.topics(get_background(ranking.lists), ranking.convention)
+        topics = self.topics(ranking.lists.get_background(), ranking.convention)
         history = sum_history(ranking.lists, ranking.convention, topics)
         return normalise(history), normalise(sum_shown(ranking, self.k, topics))
 

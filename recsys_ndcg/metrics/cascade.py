@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -37,10 +36,10 @@ class Repeating(OfTopics):
         How much a topic that was shown loses, in [0, 1].
     """
 
-    needs_threshold: ClassVar[bool] = True
+    needs_threshold = True
     #: Whether it is divided by the sum of an ideal list, which is made greedily. Else it is divided
     #: by the sum of a list whose every item has all topics of the user's relevant items.
-    is_over_ideal: ClassVar[bool] = True
+    is_over_ideal = True
 
     alpha: float = 0.5
 

@@ -10,7 +10,6 @@ from recsys_ndcg.convention import Convention
 from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.metrics.calibration import normalise, sum_shown
 from recsys_ndcg.metrics.history import list_seen_candidates
-from recsys_ndcg.metrics.metric import get_background
 from recsys_ndcg.metrics.of_items import count_places
 from recsys_ndcg.metrics.of_topics import OfTopics, compute_missed, count_labels, list_topics
 from recsys_ndcg.metrics.registry import register_metric
@@ -99,7 +98,7 @@ class Categories(OfTopics):
 
     def _count_drawn(self, lists: GroupedLists, shown: Positions) -> Floats:
         """Return the expected number of categories of as many items drawn from the candidates."""
-        candidates = np.flatnonzero(np.asarray(get_background(lists).is_candidate))
+        candidates = np.flatnonzero(np.asarray(lists.get_background().is_candidate))
         feature = self.get_feature(lists)
         _, topic = list_topics(feature, candidates)
         n_with = np.bincount(topic, minlength=count_labels(feature))

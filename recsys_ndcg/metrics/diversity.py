@@ -9,13 +9,10 @@ import numpy as np
 from recsys_ndcg.arrays import Floats, Positions
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.lists import GroupedLists
-from recsys_ndcg.metrics.distances import (
-    average_candidates,
-    find_distances,
-)
+from recsys_ndcg.metrics.distances import average_candidates, find_distances
 from recsys_ndcg.metrics.features import OfColumn
 from recsys_ndcg.metrics.history import list_seen_candidates
-from recsys_ndcg.metrics.metric import ORDER, choice, get_background
+from recsys_ndcg.metrics.metric import ORDER, choice
 from recsys_ndcg.metrics.pairs import ShownItems
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.metrics.requirements import Requirement
@@ -134,7 +131,7 @@ class Diversity(OfColumn):
 
     def _sum_distances(self, ranking: Ranking) -> Floats:
         lists, convention = ranking.lists, ranking.convention
-        known = get_background(lists)
+        known = lists.get_background()
         if not lists.pool.is_drawn:
             shown = self._get_shown(ranking)
             return find_distances(known, self.column, convention).sum_expected(shown)

@@ -11,7 +11,7 @@ from recsys_ndcg.arrays import Flags, Floats, Positions, divide
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.metrics.calibration import compute_js
 from recsys_ndcg.metrics.item_groups import ByColumn, Columns, Pairs, sum_by_group
-from recsys_ndcg.metrics.metric import ORDER, find_relevant, get_background, weigh_by_patience
+from recsys_ndcg.metrics.metric import ORDER, find_relevant, weigh_by_patience
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import ItemTotals, Ranking
 
@@ -81,7 +81,7 @@ def average_exposure(totals: ItemTotals) -> Floats:
 
 
 def _in_catalogue(ranking: Ranking) -> Flags:
-    return np.asarray(get_background(ranking.lists).in_catalogue)
+    return np.asarray(ranking.lists.get_background().in_catalogue)
 
 
 @register_metric

@@ -8,7 +8,7 @@ from typing import ClassVar
 from recsys_ndcg.background import Feature
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.lists import GroupedLists
-from recsys_ndcg.metrics.metric import Metric, get_background
+from recsys_ndcg.metrics.metric import Metric
 from recsys_ndcg.metrics.requirements import Requirement
 
 
@@ -31,7 +31,7 @@ class OfColumn(Metric):
 
     def get_feature(self, lists: GroupedLists) -> Feature:
         """Return the column."""
-        return get_background(lists).get_feature(self.column)
+        return lists.get_background().get_feature(self.column)
 
     def list_requirements(self, convention: Convention) -> list[Requirement]:
         """Return what it needs: the column, with entries of the recommended items."""

@@ -10,7 +10,7 @@ from recsys_ndcg.arrays import Flags, Floats, Positions, divide
 from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.metrics.item_groups import ByColumn, Columns, sum_by_group
-from recsys_ndcg.metrics.metric import GAINS, get_background
+from recsys_ndcg.metrics.metric import GAINS
 from recsys_ndcg.metrics.over_lists import ALL_LISTS, find_inside, find_universe
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.metrics.requirements import Requirement
@@ -95,7 +95,7 @@ class BiasDisparity(ByColumn):
     def describe_shown(self, ranking: Ranking, rows: Positions, share: Floats) -> Columns:
         """Return what the group of users was shown."""
         lists = ranking.lists
-        members = np.append(self._find_members(get_background(lists)), not self.user_group)
+        members = np.append(self._find_members(lists.get_background()), not self.user_group)
         is_member = members[np.asarray(lists.background_users)]
         return {"shown_to_group": share * is_member[lists.user_of_row[rows]]}
 

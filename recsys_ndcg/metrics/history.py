@@ -9,7 +9,6 @@ import numpy as np
 from recsys_ndcg.arrays import Floats, Positions
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.lists import GroupedLists
-from recsys_ndcg.metrics.metric import get_background
 
 
 def list_history(lists: GroupedLists, convention: Convention) -> tuple[Positions, Positions]:
@@ -19,7 +18,7 @@ def list_history(lists: GroupedLists, convention: Convention) -> tuple[Positions
     """
     if convention.popularity_of != "rows":
         return lists.history
-    return get_background(lists).history_rows.of_users(np.asarray(lists.background_users))
+    return lists.get_background().history_rows.of_users(np.asarray(lists.background_users))
 
 
 def sum_history(lists: GroupedLists, convention: Convention, table: Floats) -> Floats:
@@ -58,5 +57,5 @@ def sum_rows(
 def list_seen_candidates(lists: GroupedLists) -> tuple[Positions, Positions]:
     """Return user and item of the training items that could be recommended."""
     owner, item = lists.history
-    kept = np.asarray(get_background(lists).is_candidate)[item]
+    kept = np.asarray(lists.get_background().is_candidate)[item]
     return owner[kept], item[kept]

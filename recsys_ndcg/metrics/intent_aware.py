@@ -8,7 +8,7 @@ import numpy as np
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.metrics.metric import choice, get_background
+from recsys_ndcg.metrics.metric import choice
 from recsys_ndcg.metrics.of_items import OfItems
 from recsys_ndcg.metrics.of_topics import OfTopics, list_topics
 from recsys_ndcg.metrics.registry import register_metric
@@ -67,10 +67,6 @@ class MAPIA(OfTopics):
         n_items = topics.n_items[np.searchsorted(topics.slot_keys, hits.slot_keys)]
         return hits.sum_by_user(precisions / n_items[hits.slot])
 
-    def denominator(self, ranking: Ranking) -> Floats:
-        """Return the number of topics of the user's relevant items."""
-        return self.count_relevant_topics(ranking)
-
 
 @register_metric
 @dataclass(frozen=True)
@@ -127,7 +123,7 @@ class PIA(OfTopics, OfItems):
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return the number of places times the number of topics."""
-        k, n_topics = self.k, self.count_relevant_topics(ranking)
+        k, n_topics = self.k, super().denominator(ranking)
         if k is None or ranking.convention.short_list == "n":
             return np.maximum(ranking.count_shown(k), 1) * n_topics
         return k * n_topics
@@ -192,12 +188,12 @@ class SubtopicRecall(OfTopics):
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return the number of topics, 0 for a user without relevant items that have any."""
-        n_topics = self.count_relevant_topics(ranking)
+        n_topics = super().denominator(ranking)
         if self.over == "relevant":
             return n_topics
         feature = self.get_feature(ranking.lists)
         n_all = len(feature.labels)
         if self.over == "train":
-            in_train = np.flatnonzero(get_background(ranking.lists).in_train)
+            in_train = np.flatnonzero(ranking.lists.get_background().in_train)
             n_all = len(np.unique(list_topics(feature, in_train)[1]))
         return np.where(n_topics > 0, float(n_all), 0.0)

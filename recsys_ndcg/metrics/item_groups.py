@@ -12,7 +12,6 @@ from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.metrics.features import OfColumn
-from recsys_ndcg.metrics.metric import get_background
 from recsys_ndcg.metrics.over_lists import OverLists, describe_items
 from recsys_ndcg.metrics.requirements import Requirement
 from recsys_ndcg.ranking import Exposures, ItemTotals, Ranking
@@ -62,7 +61,7 @@ class OverItemGroups(OverLists):
     def collect(self, ranking: Ranking) -> Exposures:
         """Return who was shown what, the group of each item, and the metric's own columns."""
         lists = ranking.lists
-        known = get_background(lists)
+        known = lists.get_background()
         weights = self.weigh_ranks(ranking.width(self.k), ranking.convention)
         rows, user, share = ranking.exposure(weights)
         (more_users, more_items), more_columns = self.describe_more(ranking)

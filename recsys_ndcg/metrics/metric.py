@@ -12,10 +12,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from recsys_ndcg.arrays import Floats, Positions
-from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention, compute_relevance
 from recsys_ndcg.errors import InvalidInputError, as_float, check_choice, quote
-from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.metrics.requirements import Requirement
 from recsys_ndcg.ranking import Ranking, weighted_sum
 
@@ -176,9 +174,12 @@ class Metric:
     @property
     def choices(self) -> dict[str, str | float]:
         """The choices that it declares, and their values."""
+        return {name: values[0] for name, values in self.find_choices().items()} | self._chosen
+
+    @property
+    def _chosen(self) -> dict[str, str | float]:
         chosen = {name: getattr(self, one.name) for name, one in self._find_fields().items()}
-        defaults = {name: values[0] for name, values in self.find_choices().items()}
-        return defaults | {name: value for name, value in chosen.items() if value is not None}
+        return {name: value for name, value in chosen.items() if value is not None}
 
     def with_choices(self, choices: Mapping[str, Any]) -> Self:
         """Return the metric with some of its choices replaced."""
@@ -190,12 +191,7 @@ class Metric:
 
     def fill_in(self, choices: Mapping[str, Any]) -> Self:
         """Return the metric, under the same name, with a library's choices where it has none."""
-        declared = self._find_fields()
-        if not declared:
-            return self
-        chosen = {name: getattr(self, one.name) for name, one in declared.items()}
-        known = {name: value for name, value in chosen.items() if value is not None}
-        filled = self.with_choices({**choices, **known})
+        filled = self.with_choices({**choices, **self._chosen}) if self._find_fields() else self
         if filled != self:
             object.__setattr__(filled, "_asked_for_by", str(self))
         return filled
@@ -337,19 +333,11 @@ def weigh_by_patience(n_ranks: int, convention: Convention, patience: float = 1.
     return np.asarray(base ** np.arange(n_ranks, dtype=np.float64))
 
 
-def get_background(lists: GroupedLists) -> Background:
-    """Return what is known besides the lists."""
-    assert lists.background is not None, "checked by the plan"  # noqa: S101
-    return lists.background
-
-
 def find_relevant(ranking: Ranking) -> tuple[Positions, Positions]:
     """Return user and item of all relevant items, in the list or not."""
     lists = ranking.lists
     listed = ranking.graded.compute_relevance(ranking.threshold) > 0
     user, item = lists.user_of_row[listed], np.asarray(lists.item_codes)[listed].astype(np.int64)
-    if not len(lists.unlisted["true"]):
-        return user, item
     unlisted = compute_relevance(lists.unlisted["true"], ranking.threshold) > 0
     more = np.asarray(lists.unlisted["item"])[unlisted]
     return np.append(user, lists.user_of_label[unlisted]), np.append(item, more)

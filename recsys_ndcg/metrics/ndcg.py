@@ -124,9 +124,7 @@ class NDCG(DCG):
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return the ideal DCG."""
-        if ranking.convention.ideal == "max":
-            return sum_top_grades(ranking, self.k, ranking.convention.compute_discounts)
-        return weighted_sum(ranking.ideal_gain, self.weights(ranking))
+        return sum_ideal_gains(self, ranking, ranking.convention.compute_discounts)
 
     def list_requirements(self, convention: Convention) -> list[Requirement]:
         """Return what it needs: for the maximal ideal, not too many places."""
@@ -137,19 +135,24 @@ class NDCG(DCG):
         return found
 
 
-def sum_top_grades(ranking: Ranking, k: int | None, weights: Callable[[int], Floats]) -> Floats:
-    """Return the weighted sum of the top grade at each of the k places, or of the list's places.
+def sum_ideal_gains(metric: Linear, ranking: Ranking, weigh: Callable[[int], Floats]) -> Floats:
+    """Return the weighted sum of the gains of the ideal list, for a metric of gains.
+
+    Under ``ideal="max"`` it has the top grade at each of the k places, or of the list's places.
 
     Parameters
     ----------
+    metric : Linear
+        The metric.
     ranking : Ranking
         The users' ranked lists.
-    k : int, optional
-        The cutoff.
-    weights : callable
+    weigh : callable
         Takes a number of ranks, which may exceed the width of the tables, and returns weights.
     """
-    sums = np.cumsum(ranking.top_gain * weights(ranking.width(None) if k is None else k))
+    if ranking.convention.ideal != "max":
+        return weighted_sum(ranking.ideal_gain, metric.weights(ranking))
+    k = metric.k
+    sums = np.cumsum(ranking.top_gain * weigh(ranking.width(None) if k is None else k))
     if k is not None:
         return np.full(len(ranking.n_items), sums[-1])
     ideal: Floats = sums[np.maximum(ranking.n_items, 1) - 1]

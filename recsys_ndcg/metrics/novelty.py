@@ -9,7 +9,7 @@ import numpy as np
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.metrics.metric import ORDER, choice, get_background
+from recsys_ndcg.metrics.metric import ORDER, Linear, choice
 from recsys_ndcg.metrics.of_items import (
     LISTS,
     POPULARITY,
@@ -116,7 +116,7 @@ class OfRelevantItems(OfItems):
     def values_by_row(self, ranking: Ranking) -> Floats:
         """Return the value of every relevant row, 0 for other rows, NaN for rows left out."""
         lists = ranking.lists
-        by_item = self.values_by_item(get_background(lists), ranking.convention)
+        by_item = self.values_by_item(lists.get_background(), ranking.convention)
         by_row = by_item[np.asarray(lists.item_codes)]
         relevant = ranking.graded.compute_relevance(ranking.threshold)
         return np.where(np.isnan(by_row) | (relevant > 0), by_row, 0.0)
@@ -289,11 +289,9 @@ class IPSHit(OfItems):
 
     def values_by_row(self, ranking: Ranking) -> Floats:
         """Return the weight of every relevant item, 0 for others."""
-        counts = count_training(get_background(ranking.lists), ranking.convention)
+        counts = count_training(ranking.lists.get_background(), ranking.convention)
         weights = np.minimum(counts.sum() / np.maximum(counts, 1), self.cap)
         weights = np.where(counts > 0, weights, 0.0)[np.asarray(ranking.lists.item_codes)]
         return np.asarray(weights * ranking.graded.compute_relevance(ranking.threshold))
 
-    def denominator(self, ranking: Ranking) -> Floats:
-        """Return 1, so that the sum is the score."""
-        return np.ones(len(ranking.n_items))
+    denominator = Linear.denominator  # 1, so that the sum is the score

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import ClassVar
 
 import numpy as np
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.metrics.metric import ORDER, Linear, get_background
+from recsys_ndcg.metrics.metric import ORDER, Linear
 from recsys_ndcg.metrics.requirements import Requirement
 from recsys_ndcg.ranking import ItemValues, Ranking, weighted_sum
 
@@ -30,11 +29,11 @@ class OfItems(Linear):
     on the user. Its expectation under ties, its chance level and its z are exact.
     """
 
-    needs: ClassVar[frozenset[str]] = frozenset({"items"})
-    reads: ClassVar[frozenset[str]] = LISTS
-    bounded: ClassVar[bool] = False
+    needs = frozenset({"items"})
+    reads = LISTS
+    bounded = False
     #: The value of candidates that have no row, if values depend on the user.
-    value_of_others: ClassVar[float] = 0.0
+    value_of_others = 0.0
 
     def values_by_item(self, known: Background, convention: Convention) -> Floats:
         """Return the value of every item, NaN for items that are left out of lists."""
@@ -60,15 +59,13 @@ class OfItems(Linear):
         # rankings under several conventions share their sorts
         choices = ranking.convention.select_choices(*sorted(self.reads - {"ties"}))
         key = (type(self), self._options, choices, ranking.threshold)
-        largest = self.greater_is_better
-        by_row, lists = self.values_by_row(ranking), ranking.lists
-        if by_row is not None:
-            others = self.value_of_others
-            by_item = np.full(len(np.asarray(lists.item_ids)), others) if others else None
-            return ItemValues(key, by_row, by_item, largest_first=largest)
-        by_item = self.values_by_item(get_background(lists), ranking.convention)
-        by_row = by_item[np.asarray(lists.item_codes)]
-        return ItemValues(key, by_row, by_item, largest_first=largest)
+        by_row, by_item, lists = self.values_by_row(ranking), None, ranking.lists
+        if by_row is None:
+            by_item = self.values_by_item(lists.get_background(), ranking.convention)
+            by_row = by_item[np.asarray(lists.item_codes)]
+        elif self.value_of_others:
+            by_item = np.full(len(np.asarray(lists.item_ids)), self.value_of_others)
+        return ItemValues(key, by_row, by_item, largest_first=self.greater_is_better)
 
     def numerator(self, ranking: Ranking) -> Floats:
         """Return the weighted sum of the values, without items that are left out."""

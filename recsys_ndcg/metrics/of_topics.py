@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -36,12 +35,12 @@ class OfTopics(OfColumn):
         The name of the column.
     """
 
-    needs: ClassVar[frozenset[str]] = frozenset({"items", "features"})
-    reads: ClassVar[frozenset[str]] = TOPICS
-    best_first: ClassVar[bool] = False
-    nonnegative: ClassVar[bool] = True
+    needs = frozenset({"items", "features"})
+    reads = TOPICS
+    best_first = False
+    nonnegative = True
     #: Whether it reads the topics of relevant items that are not in the list.
-    reads_unlisted: ClassVar[bool] = True
+    reads_unlisted = True
 
     def list_requirements(self, convention: Convention) -> list[Requirement]:
         """Return what it needs: also entries of labels that count in the denominator."""
@@ -73,7 +72,7 @@ class OfTopics(OfColumn):
         feature = self.get_feature(ranking.lists)
         return ranking.get_or_compute(key, lambda: RelevantTopics.of(ranking, feature))
 
-    def count_relevant_topics(self, ranking: Ranking) -> Floats:
+    def denominator(self, ranking: Ranking) -> Floats:
         """Return the number of topics of each user's relevant items, in the list or not."""
         return self.find_relevant_topics(ranking).n_topics
 

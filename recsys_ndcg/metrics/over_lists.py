@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import ClassVar
 
 import numpy as np
 
@@ -36,13 +35,13 @@ class OverLists(Metric):
     computed, from the exposures of random lists.
     """
 
-    per_user: ClassVar[bool] = False
-    is_linear: ClassVar[bool] = False
-    needs: ClassVar[frozenset[str]] = frozenset({"items"})
-    reads: ClassVar[frozenset[str]] = ALL_LISTS
+    per_user = False
+    is_linear = False
+    needs = frozenset({"items"})
+    reads = ALL_LISTS
 
     #: Whether `universe` says which items it can be of; else only which of them count.
-    is_of_universe: ClassVar[bool] = True
+    is_of_universe = True
 
     def list_requirements(self, convention: Convention) -> list[Requirement]:
         """Return what it needs: also where all items are from, and perhaps all shown ones there."""
@@ -69,8 +68,13 @@ class OverLists(Metric):
 
     def collect(self, ranking: Ranking) -> Exposures:
         """Return who was shown what."""
+        lists = ranking.lists
         weights = self.weigh_ranks(ranking.width(self.k), ranking.convention)
-        return collect_exposures(ranking, weights)
+        rows, user, share = ranking.exposure(weights)
+        item: Positions = np.asarray(lists.item_codes)[rows].astype(np.int64)
+        offsets = compute_offsets(np.bincount(user, minlength=len(lists)))
+        columns = np.asarray(lists.item_ids), offsets, item, share
+        return Exposures(*columns, by_item=describe_items(lists))
 
     def value(self, totals: ItemTotals, convention: Convention) -> float:
         """Return the number, NaN if it is undefined."""
@@ -83,26 +87,6 @@ class OverLists(Metric):
     def ends(self, totals: ItemTotals, convention: Convention) -> tuple[float, float]:
         """Return the worst and the best value that as many lists of these lengths can have."""
         return np.nan, np.nan
-
-
-def collect_exposures(ranking: Ranking, weights: Floats) -> Exposures:
-    """Return the expected weight of each item of each list, given the weights of the ranks.
-
-    Examples
-    --------
-    >>> from recsys_ndcg import Convention, RankedLists
-    >>> from recsys_ndcg.scoring import rank
-    >>> lists = RankedLists.from_tuples([("ann", "a", 2.0, 1), ("ann", "b", 2.0, 1)])
-    >>> collect_exposures(rank(lists, Convention()), np.ones(1)).share
-    array([0.5, 0.5])
-    """
-    lists = ranking.lists
-    rows, user, share = ranking.exposure(weights)
-    item: Positions = np.asarray(lists.item_codes)[rows].astype(np.int64)
-    offsets = compute_offsets(np.bincount(user, minlength=len(lists)))
-    return Exposures(
-        np.asarray(lists.item_ids), offsets, item, share, by_item=describe_items(lists)
-    )
 
 
 def describe_items(lists: GroupedLists) -> dict[str, Floats]:

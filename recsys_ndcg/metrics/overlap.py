@@ -7,7 +7,6 @@ import numpy as np
 from recsys_ndcg.arrays import Flags, Floats
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.lists import GroupedLists, find_pairs, find_seen
-from recsys_ndcg.metrics.metric import get_background
 from recsys_ndcg.metrics.of_items import OfItems, divides_by_k
 from recsys_ndcg.metrics.over_lists import (
     ALL_LISTS,
@@ -143,7 +142,7 @@ def _has_base(lists: GroupedLists) -> Flags:
 
 
 def _get_base(lists: GroupedLists) -> GroupedRows:
-    base = get_background(lists).base
+    base = lists.get_background().base
     assert base is not None, "checked by the plan"  # noqa: S101
     return base
 

@@ -15,10 +15,10 @@ from recsys_ndcg.arrays import Floats
 from recsys_ndcg.convention import TIE_RULES, Convention, compute_weights
 from recsys_ndcg.errors import InvalidInputError, escape_invisible, quote
 from recsys_ndcg.metrics.metric import GAINS, ORDER, Linear, Metric
-from recsys_ndcg.metrics.ndcg import MAX_PLACES, sum_top_grades
+from recsys_ndcg.metrics.ndcg import MAX_PLACES, sum_ideal_gains
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.metrics.requirements import Requirement
-from recsys_ndcg.ranking import Ranking, weighted_sum
+from recsys_ndcg.ranking import Ranking
 
 _BY_PLACE = inspect.Parameter.POSITIONAL_OR_KEYWORD
 _CHOICES = {
@@ -65,9 +65,7 @@ class ByRank(Linear):
         if self.over == "nothing":
             return super().denominator(ranking)
         if self.over == "ideal" and self.worth == "gain":
-            if ranking.convention.ideal == "max":
-                return sum_top_grades(ranking, self.k, self._compute_weights)
-            return weighted_sum(ranking.ideal_gain, self.weights(ranking))
+            return sum_ideal_gains(self, ranking, self._compute_weights)
         if self.over == "ideal":
             places = ranking.n_relevant.astype(np.int64)
         else:

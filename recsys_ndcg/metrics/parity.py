@@ -21,6 +21,7 @@ from recsys_ndcg.ranking import ItemTotals, Ranking
 class Parity(OverItemGroups):
     """How unequal a rate of groups of items is, or the rate of one group."""
 
+    needs = frozenset({"items", "train"})
     greater_is_better = False
 
     group: str = ""  # type: ignore[misc] # a field here, a class attribute in the base
@@ -168,7 +169,6 @@ class PopRSP(ByPopularity, StatisticalParity):
     """
 
     name = "poprsp"
-    needs = frozenset({"items", "train"})
     reads = StatisticalParity.reads | TAIL
 
 
@@ -283,6 +283,5 @@ class PopREO(ByPopularity, EqualOpportunity):
     """
 
     name = "popreo"
-    needs = frozenset({"items", "train"})
     reads = EqualOpportunity.reads | TAIL
     is_of_universe = False  # items outside have a popularity, too

@@ -10,7 +10,6 @@ from recsys_ndcg.arrays import Flags, Floats
 from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.metrics.history import sum_history
-from recsys_ndcg.metrics.metric import get_background
 from recsys_ndcg.metrics.of_items import POPULARITY, OfItems, count_popularity, count_training
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import Ranking
@@ -124,7 +123,7 @@ class PopularityLift(Popularity):
 
     def _average_history(self, ranking: Ranking) -> Floats:
         lists, convention = ranking.lists, ranking.convention
-        values = self.values_by_item(get_background(lists), convention)
+        values = self.values_by_item(lists.get_background(), convention)
         table = np.stack([values, np.ones(len(values))], axis=1)
         total, count = sum_history(lists, convention, table).T
         return np.asarray(total / np.maximum(count, 1))
@@ -231,5 +230,4 @@ class Cold(OfItems):
 
     def values_by_item(self, known: Background, convention: Convention) -> Floats:
         """Return whether every item is cold, 0 or 1."""
-        is_cold: Flags = np.asarray(known.n_users_of) == 0
-        return is_cold.astype(np.float64)
+        return np.asarray(np.asarray(known.n_users_of) == 0, dtype=np.float64)

@@ -178,10 +178,6 @@ class RPrecision(Recall):
         ranks = np.arange(1, ranking.width(None) + 1)
         return np.asarray(ranks <= ranking.n_relevant[:, None], dtype=np.float64)
 
-    def denominator(self, ranking: Ranking) -> Floats:
-        """Return the number of relevant items, or the sum of their weights."""
-        return ranking.sum_relevance()
-
 
 @register_metric
 @dataclass(frozen=True)

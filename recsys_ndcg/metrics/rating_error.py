@@ -120,11 +120,8 @@ class MAE(RMSE):
     """
 
     name = "mae"
+    score = MSE.score
 
     def numerator(self, ranking: Ranking) -> Floats:
         """Return the sum of the absolute errors."""
         return ranking.per_user(np.abs(ranking.error))
-
-    def score(self, ratio: Floats) -> Floats:
-        """Return the mean unchanged."""
-        return ratio

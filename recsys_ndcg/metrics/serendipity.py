@@ -13,7 +13,7 @@ from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.metrics.distances import find_distances
 from recsys_ndcg.metrics.features import OfColumn
 from recsys_ndcg.metrics.history import list_history
-from recsys_ndcg.metrics.metric import choice, get_background
+from recsys_ndcg.metrics.metric import choice
 from recsys_ndcg.metrics.of_items import LISTS, OfItems, count_training
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.metrics.requirements import Requirement
@@ -119,7 +119,7 @@ class Serendipity(OfColumn, OfItems):
         lists = ranking.lists
         relevant = ranking.graded.compute_relevance(ranking.threshold)
         if self._by_ranks:
-            places = rank_by_popularity(get_background(lists), ranking.convention)
+            places = rank_by_popularity(lists.get_background(), ranking.convention)
             return np.asarray(relevant * places[np.asarray(lists.item_codes)])
         distances, counts = self._measure(ranking)
         distances = np.where(counts[lists.user_of_row] > 0, distances, 0.0)
@@ -164,13 +164,12 @@ class Serendipity(OfColumn, OfItems):
 
     def _sum_above(self, ranking: Ranking) -> tuple[Floats, Floats]:
         values = self.get_values(ranking)
-        return ranking.get_or_compute(
-            ("above", values.key), lambda: sum_above_ranks(ranking, values)
-        )
+        key = "above", values.key
+        return ranking.get_or_compute(key, lambda: sum_above_ranks(ranking, values))
 
     def _n_items(self, ranking: Ranking) -> int:
         """Return the number of items in the catalogue."""
-        return int(np.asarray(get_background(ranking.lists).in_catalogue).sum())
+        return int(np.asarray(ranking.lists.get_background().in_catalogue).sum())
 
     def _deviate(self, ranking: Ranking, by_rank: Floats) -> Floats:
         r"""Return the standard deviation of \sum max(p - r, 0) over all random orders.
@@ -246,7 +245,7 @@ def measure_distances(
     convention : Convention
         Its `distance`, `missing_feature` and `popularity_of` are read.
     """
-    known, (owner, others) = get_background(lists), list_history(lists, convention)
+    known, (owner, others) = lists.get_background(), list_history(lists, convention)
     user, item = lists.user_of_row, np.asarray(lists.item_codes).astype(np.int64)
     counted = np.ones(len(known.items), dtype=bool)
     if convention.missing_feature == "drop" and convention.distance != "cooccurrence":

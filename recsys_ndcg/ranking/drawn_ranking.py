@@ -9,9 +9,7 @@ import numpy as np
 from recsys_ndcg.arrays import Floats, Positions
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.lazy import lazy_property
-from recsys_ndcg.lists import (
-    find_other_candidates,
-)
+from recsys_ndcg.lists import find_other_candidates
 from recsys_ndcg.ranking.graded_lists import GradedLists
 from recsys_ndcg.ranking.ranking import ItemValues, Ranking
 from recsys_ndcg.ranking.sorted_lists import SortedLists

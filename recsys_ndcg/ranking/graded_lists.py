@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from copy import copy
-from typing import TypeVar
 
 import numpy as np
 
@@ -14,10 +13,8 @@ from recsys_ndcg.lazy import Cache
 from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.ranking.ordering import sort_descending
 
-Value = TypeVar("Value")
 
-
-class GradedLists:
+class GradedLists(Cache):
     """The gains, relevance and ideal order of lists, computed once for each choice.
 
     Parameters
@@ -30,39 +27,25 @@ class GradedLists:
     """
 
     def __init__(self, lists: GroupedLists, *, sort_grades: bool = False) -> None:
+        super().__init__()
         self.sort_grades = sort_grades
         if sort_grades:
             grades = sort_descending(_fill_unlabelled(lists), lists.offsets)
             grades[np.isneginf(grades)] = np.nan
             lists = lists.with_columns(true=grades)
         self.lists = lists
-        self._cache = Cache()
 
     def compute_gains(self, convention: Convention, threshold: float | None) -> Floats:
         """Return the gain of every row."""
-        key = "gains", make_gain_key(convention, threshold)
-        return self._cache.get_or_compute(
-            key,
-            lambda: _weigh(
-                convention.compute_gains(self.lists.true, threshold), self.lists.weights
-            ),
+        key, lists = ("gains", make_gain_key(convention, threshold)), self.lists
+        return self.get_or_compute(
+            key, lambda: _weigh(convention.compute_gains(lists.true, threshold), lists.weights)
         )
-
-    @property
-    def is_weighted(self) -> bool:
-        """Whether labels have weights, which multiply the gains."""
-        return self.lists.weights is not None
 
     def compute_relevance(self, threshold: float | None) -> Floats:
         """Return whether each row is relevant, 0 or 1."""
         key = "relevant", threshold
-        return self._cache.get_or_compute(
-            key, lambda: compute_relevance(self.lists.true, threshold)
-        )
-
-    def get_or_compute(self, key: Hashable, compute: Callable[[], Value]) -> Value:
-        """Return a value of these lists that does not depend on their order, computed once."""
-        return self._cache.get_or_compute(key, compute)
+        return self.get_or_compute(key, lambda: compute_relevance(self.lists.true, threshold))
 
     def with_lists(self, lists: GroupedLists) -> GradedLists:
         """Return the same grades for lists that differ only in their estimates."""
@@ -73,45 +56,40 @@ class GradedLists:
     @property
     def grades(self) -> Floats:
         """The grade of each row, -inf for unlabelled rows."""
-        return self._cache.get_or_compute("grades", lambda: _fill_unlabelled(self.lists))
+        return self.get_or_compute("grades", lambda: _fill_unlabelled(self.lists))
 
     @property
     def labelled(self) -> Floats:
         """Whether each row has a true value, 0 or 1."""
-        return self._cache.get_or_compute(
+        return self.get_or_compute(
             "labelled", lambda: (~np.isnan(self.lists.true)).astype(np.float64)
         )
 
     @property
     def n_labelled(self) -> Floats:
         """The number of labelled items of each user, in the list or not."""
-        return self._cache.get_or_compute(
+        return self.get_or_compute(
             "n_labelled", lambda: self.lists.sum_by_user(self.labelled) + self.lists.n_unlisted
         )
 
     def count_relevant(self, threshold: float | None) -> Floats:
         """Return the number of relevant items of each user, in the list or not."""
-        return self._cache.get_or_compute(
+        return self.get_or_compute(
             ("n_relevant", threshold), lambda: self._add_up_relevant(threshold)
         )
 
     def _add_up_relevant(self, threshold: float | None) -> Floats:
         lists = self.lists
         n_listed = lists.sum_by_user(self.compute_relevance(threshold))
-        if not len(lists.unlisted["true"]):
-            return n_listed
         unlisted = compute_relevance(lists.unlisted["true"], threshold)
-        user = lists.user_of_label
-        return n_listed + np.bincount(user, weights=unlisted, minlength=len(lists))
+        return n_listed + np.bincount(lists.user_of_label, unlisted, len(lists))
 
     def compute_ideal_gains(
         self, convention: Convention, threshold: float | None, width: int
     ) -> Floats:
         """Return the gains of each user's ideal list, largest first: shape (n_users, width)."""
         key = "ideal", convention.ideal, make_gain_key(convention, threshold), width
-        return self._cache.get_or_compute(
-            key, lambda: self._fill_ideal(convention, threshold, width)
-        )
+        return self.get_or_compute(key, lambda: self._fill_ideal(convention, threshold, width))
 
     def _fill_ideal(self, convention: Convention, threshold: float | None, width: int) -> Floats:
         n_extra = self.lists.n_unlisted
@@ -150,7 +128,7 @@ class GradedLists:
                 return values
             return sort_descending(values, self.lists.offsets)
 
-        return self._cache.get_or_compute(("sorted", make_gain_key(convention, threshold)), compute)
+        return self.get_or_compute(("sorted", make_gain_key(convention, threshold)), compute)
 
     def compute_gain_norm(self, convention: Convention, threshold: float | None) -> Floats:
         r"""Return the Euclidean norm of each list's centred gains, \sqrt{\sum (g_i - \bar g)^2}.
@@ -173,7 +151,7 @@ class GradedLists:
             norm: Floats = unit * np.sqrt(square)
             return norm
 
-        return self._cache.get_or_compute(("norm", make_gain_key(convention, threshold)), compute)
+        return self.get_or_compute(("norm", make_gain_key(convention, threshold)), compute)
 
     def compute_flag_norm(self, flags: Floats) -> Floats:
         """Return the Euclidean norm of each list's centred flags, which are 0 or 1."""

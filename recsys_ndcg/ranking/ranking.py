@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from recsys_ndcg.ranking.sorted_lists import SortedLists
 from recsys_ndcg.ranking.tie_groups import Cells, TieGroups, compute_first_hits, compute_hits_so_far
 
 _GRADE = "grade"
-Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +120,7 @@ def _compute_row_norms(weights: Floats, n_items: Positions) -> Floats:
 
 
 @dataclass(eq=False, repr=False)
-class Ranking:
+class Ranking(Cache):
     """Lists in ranked order, as tables of shape (n_users, width), each computed when first read.
 
     The width is the number of ranks to read, or the length of the longest list (with the user's
@@ -169,7 +168,6 @@ class Ranking:
     sorted_lists: SortedLists
     convention: Convention
     threshold: float | None = None
-    _cache: Cache = field(default_factory=Cache, init=False)
 
     @property
     def n_items(self) -> Positions:
@@ -220,7 +218,7 @@ class Ranking:
     def weights(self, k: int | None) -> Floats:
         """Return the weights of the first k ranks, as far as the tables have them."""
         n = self.width(k)
-        return self._cache.get_or_compute(n, lambda: self.convention.compute_discounts(n))
+        return self.get_or_compute(n, lambda: self.convention.compute_discounts(n))
 
     @lazy_property
     def top_gain(self) -> float:
@@ -241,21 +239,20 @@ class Ranking:
     @lazy_property
     def gain(self) -> Floats:
         """The gain at each rank, 0 past the end of a list."""
-        cells = self._get_cells(self._groups_by_gain)
-        means = self._groups_by_gain.compute_means(self._gains)
-        return self._hide_missing_ranks(cells.fill_table(means[cells.group]))
+        groups = self._groups_by_gain
+        return self._fill_table(groups, groups.compute_means(self._gains))
 
     @lazy_property
     def relevance(self) -> Floats:
         """The probability that the item at each rank is relevant, times the weight of its label."""
         if self.is_weighted:
             return self._binary.gain
-        return self._average_flags(self._unordered_groups, self._relevant)
+        return self._average_flags(self._relevant)
 
     @property
     def is_weighted(self) -> bool:
         """Whether labels have weights, which multiply gains and relevance."""
-        return self.graded.is_weighted
+        return self.lists.weights is not None
 
     @lazy_property
     def _binary(self) -> Ranking:
@@ -277,7 +274,7 @@ class Ranking:
     @lazy_property
     def labelled(self) -> Floats:
         """The probability that the item at each rank is labelled."""
-        return self._average_flags(self._unordered_groups, self.graded.labelled)
+        return self._average_flags(self.graded.labelled)
 
     @lazy_property
     def relevance_so_far(self) -> Floats:
@@ -319,7 +316,7 @@ class Ranking:
         return count, rank_sum
 
     @property
-    def relevant_groups(self) -> tuple[Positions, Positions, Positions, Positions, Positions]:
+    def relevant_groups(self) -> tuple[Positions, ...]:
         """The tie groups with relevant items, in ranked order.
 
         For each: the user; the other items ahead of it and in it; the relevant items ahead and in.
@@ -327,10 +324,8 @@ class Ranking:
         groups, hits = self._unordered_groups, self._hits
         relevant, hits_before = (np.rint(each).astype(np.int64) for each in hits)
         others, tied = groups.n_before - hits_before, groups.size - relevant
-        kept = relevant > 0
         columns = (groups.user, others, tied, hits_before, relevant)
-        user, others, tied, hits_before, relevant = (column[kept] for column in columns)
-        return user, others, tied, hits_before, relevant
+        return tuple(column[relevant > 0] for column in columns)
 
     def deviation(self, worth: str, weights: Floats) -> Floats:
         r"""Return the standard deviation of Σ w·a over all orders of each list, shape (n_users,).
@@ -371,9 +366,8 @@ class Ranking:
 
     def of_items(self, values: ItemValues) -> Floats:
         """Return the (expected) value of the item at each rank: shape (n_users, width)."""
-        groups = self._order_groups(values.key, lambda: values.signed)
-        cells, means = self._get_cells(groups), groups.compute_means(values.by_row)
-        return cells.fill_table(means[cells.group])
+        groups, _ = self.order_by(values)
+        return self._fill_table(groups, groups.compute_means(values.by_row))
 
     def order_by(self, values: ItemValues) -> tuple[TieGroups, Cells]:
         """Return the groups of items that share their ranks, and the cells that they cover.
@@ -486,10 +480,6 @@ class Ranking:
         columns = (lists.estimated[rows], lists.true[rows], items)
         return (lists.users.tolist(), *(np.split(column, ends) for column in columns))
 
-    def get_or_compute(self, key: Hashable, compute: Callable[[], Value]) -> Value:
-        """Return a value that a metric computes once, for several of its parts."""
-        return self._cache.get_or_compute(key, compute)
-
     @property
     def _gains(self) -> Floats:
         return self.graded.compute_gains(self.convention, self.threshold)
@@ -554,15 +544,17 @@ class Ranking:
 
     def _get_cells(self, groups: TieGroups) -> Cells:
         """Return the cells that groups cover; without ties, all tables share them."""
-        return self._cache.get_or_compute(
-            groups, lambda: Cells(groups, len(self.n_items), self._width)
-        )
+        return self.get_or_compute(groups, lambda: Cells(groups, len(self.n_items), self._width))
 
-    def _average_flags(self, groups: TieGroups, flags: Floats) -> Floats:
+    def _average_flags(self, flags: Floats) -> Floats:
         """Return the probability that the item at each rank has a flag."""
+        groups = self._unordered_groups
+        return self._fill_table(groups, groups.compute_sums(flags) / groups.size)
+
+    def _fill_table(self, groups: TieGroups, values: Floats) -> Floats:
+        """Return a table with the value of each group at its ranks, 0 elsewhere."""
         cells = self._get_cells(groups)
-        shares = groups.compute_sums(flags) / groups.size
-        return self._hide_missing_ranks(cells.fill_table(shares[cells.group]))
+        return self._hide_missing_ranks(cells.fill_table(values[cells.group]))
 
     def _hide_missing_ranks(self, table: Floats) -> Floats:
         """Return a table with 0 at ranks that drawn lists do not have."""

@@ -31,14 +31,11 @@ class SampledRanking(Ranking):
     replacement: bool = False
 
     @property
-    def gain(self) -> Floats:
-        """The expected gain at each rank; a relevant item has the gain 1."""
-        return self._tables[0]
-
-    @property
     def relevance(self) -> Floats:
         """The probability that the item at each rank is relevant."""
         return self._tables[0]
+
+    gain = relevance  # a relevant item has the gain 1
 
     @property
     def relevance_so_far(self) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,7 +18,7 @@ _MIN_RATIO = 2  # with fewer rows than this times the needed ones, all are sorte
 
 
 @dataclass(eq=False, repr=False)
-class SortedLists:
+class SortedLists(Cache):
     """Lists sorted by their estimates, which several rankings share.
 
     Parameters
@@ -37,7 +37,6 @@ class SortedLists:
     convention: Convention
     depth: int | None = None
     all_tied: bool = False
-    _cache: Cache = field(default_factory=Cache, init=False)
 
     @lazy_property
     def tie_groups(self) -> TieGroups:
@@ -74,7 +73,7 @@ class SortedLists:
         key : callable
             Returns the key: a float64 array, one entry per row.
         """
-        return self._cache.get_or_compute(name, lambda: self.tie_groups.sort_rows(key()))
+        return self.get_or_compute(name, lambda: self.tie_groups.sort_rows(key()))
 
     @lazy_property
     def _key(self) -> Floats:

@@ -150,11 +150,8 @@ class TieGroups:
         depth : int, optional
             The number of ranks; None for all.
         """
-        rows, user, n_before = (
-            self.rows,
-            self.user[self.group_of_row],
-            self.n_before[self.group_of_row] + place,
-        )
+        rows, group = self.rows, self.group_of_row
+        user, n_before = self.user[group], self.n_before[group] + place
         if depth is not None:
             is_kept = n_before < depth
             rows, user, n_before = rows[is_kept], user[is_kept], n_before[is_kept]

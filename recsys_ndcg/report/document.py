@@ -25,12 +25,7 @@ from recsys_ndcg.rendering import (
     list_first,
     pluralise,
 )
-from recsys_ndcg.significance import (
-    Moments,
-    count_needed_users,
-    is_of_few,
-    measure_skewness,
-)
+from recsys_ndcg.significance import Moments, count_needed_users, is_of_few, measure_skewness
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
@@ -151,12 +146,10 @@ def build_signatures_section(
 def format_cells(frame: pd.DataFrame, brief: Sequence[str] = ()) -> pd.DataFrame:
     """Return a table of numbers as text; `brief` columns have at most five digits."""
     table = frame.reset_index()
-    return pd.DataFrame(
-        {
-            name: [_format_cell(value, brief=name in brief) for value in table[name]]
-            for name in table
-        }
-    )
+    texts = {
+        name: [_format_cell(value, brief=name in brief) for value in table[name]] for name in table
+    }
+    return pd.DataFrame(texts)
 
 
 def _format_cell(value: object, *, brief: bool) -> str:
@@ -259,11 +252,9 @@ def _remark_on_users(report: Report, _: AuditRows) -> Iterator[str]:
     scores = None if by_user is None else by_user.per_user
     named = [("", name) for name in report.metrics]
     yield from _limit_lines(describe_rough_means(moments, scores, named, report.bounded))
-    scored: dict[Any, int] = summary["users"].to_dict()
-    is_of_users = {str(one): one.metric.per_user for one in report.audit_data.measurements}
-    undefined = [name for name, n in scored.items() if not n]
-    of_users = [name for name in undefined if is_of_users[name]]
-    of_all = [name for name in undefined if not is_of_users[name]]
+    undefined = [*summary.index[summary["users"] == 0]]
+    of_users = [name for name in undefined if name in report.metrics_of_users]
+    of_all = [name for name in undefined if name not in of_users]
     if of_users:
         yield f"No user has a score in {', '.join(of_users)}."
     if of_all:
@@ -285,10 +276,7 @@ def describe_equal_scores(users: str, metric: str, score: float, low: float) -> 
 
 
 def describe_rough_means(
-    moments: Moments,
-    scores: Floats | None,
-    names: Sequence[tuple[str, str] | None],
-    bounded: Any,
+    moments: Moments, scores: Floats | None, names: Sequence[tuple[str, str] | None], bounded: Any
 ) -> Iterator[str]:
     """Describe the means whose intervals are rough: few users make them, or scores are skewed.
 

@@ -17,14 +17,7 @@ from recsys_ndcg.errors import InvalidInputError, is_number, quote
 from recsys_ndcg.input import has_values_by_id, read_values_by_id
 from recsys_ndcg.lists import GroupedLists, digest_labels
 from recsys_ndcg.metrics import Metric
-from recsys_ndcg.rendering import (
-    Document,
-    Section,
-    ShownTable,
-    format_number,
-    list_first,
-    shorten,
-)
+from recsys_ndcg.rendering import Document, Section, ShownTable, format_number, list_first, shorten
 from recsys_ndcg.report.user_groups import BIN_STARTS, UNKNOWN_BIN, name_range
 from recsys_ndcg.scoring import (
     Audit,
@@ -77,9 +70,11 @@ def split_by_items(audit: Audit, groups: Any, train: Any) -> pd.DataFrame:
         part = Totals.of(replace(alone, denominator=whole.denominator[:, kept]))
         counts = [_count_labels(lists, inside, _find_threshold(one)) for one in measurements]
         labels = np.column_stack(counts)
-        left_out = alone.left_out | (labels == 0)
-        tables[name] = _describe_part(part, Totals.of(replace(alone, left_out=left_out))).assign(
-            items=int(inside.sum()), labels=labels.sum(axis=0).astype(int)
+        stratum = Totals.of(replace(alone, left_out=alone.left_out | (labels == 0)))
+        low, high = part.mean_interval()
+        columns = {"part": part.mean, "ci_low": low, "ci_high": high, "score": stratum.mean}
+        tables[name] = pd.DataFrame(columns, index=pd.Index(part.names, name="metric")).assign(
+            items=int(inside.sum()), labels=labels.sum(axis=0).astype(int), users=stratum.n_scored
         )
     names = [str(one) for one in measurements]
     order = pd.MultiIndex.from_product([names, strata.categories], names=["metric", "stratum"])
@@ -87,14 +82,6 @@ def split_by_items(audit: Audit, groups: Any, train: Any) -> pd.DataFrame:
     mean = found.groupby(level="metric")["part"].transform("sum")
     found["share"] = found["part"] / mean.where(mean > 0)
     return pd.DataFrame(found[[*_COLUMNS]])
-
-
-def _describe_part(part: Totals, alone: Totals) -> pd.DataFrame:
-    """Return a row per metric: the part of the mean, its interval, and the score of the stratum."""
-    low, high = part.mean_interval()
-    columns = {"part": part.mean, "ci_low": low, "ci_high": high, "score": alone.mean}
-    table = pd.DataFrame(columns, index=pd.Index(part.names, name="metric"))
-    return table.assign(users=alone.n_scored)
 
 
 def _assign_strata(lists: GroupedLists, groups: Any, train: Any) -> Any:

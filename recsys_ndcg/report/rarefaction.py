@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import Floats, Positions
+from recsys_ndcg.arrays import Floats
 from recsys_ndcg.errors import InvalidInputError, check_integer
 from recsys_ndcg.metrics import Coverage, Metric, find_universe
 from recsys_ndcg.ranking import Exposures
@@ -46,6 +46,8 @@ def rarefy(exposures: Exposures, counted: Floats, sizes: Sequence[int]) -> Float
     >>> rarefy(lists, np.ones(2), [1, 2])
     array([1.5, 2. ])
     """
+    from scipy.stats import hypergeom  # noqa: PLC0415 - scipy takes longer than pandas
+
     n_users, n_items = exposures.n_users, len(exposures.item_ids)
     is_sure = exposures.share == 1
     has_ties = np.zeros(n_items, dtype=bool)
@@ -58,7 +60,7 @@ def rarefy(exposures: Exposures, counted: Floats, sizes: Sequence[int]) -> Float
     starts = np.searchsorted(exposures.item[order], [tied, tied + 1])
     misses = [1 - exposures.share[order[first:last]] for first, last in starts.T]
     totals = [
-        (_find_shares_of_sure(distinct, m, n_users) * often).sum()
+        (hypergeom.sf(0, n_users, distinct, m) * often).sum()  # 1 - C(U - x, m) / C(U, m)
         + sum(_find_share_of_tied(one, m, n_users) for one in misses)
         for m in sizes
     ]
@@ -95,14 +97,6 @@ def compute_rarefaction(
     counted, n_items = find_universe(totals, one.convention)
     values = [one.metric.scale(count, n_items) for count in rarefy(kept, counted, sizes)]
     return pd.Series(values, index=pd.Index(sizes, name="users"), name=name)
-
-
-def _find_shares_of_sure(counts: Positions, m: int, n_users: int) -> Floats:
-    """Return 1 - C(U - x, m) / C(U, m): the chance that one of m users has an item."""
-    from scipy.stats import hypergeom  # noqa: PLC0415 - scipy takes longer than pandas
-
-    shares: Floats = hypergeom.sf(0, n_users, counts, m)
-    return shares
 
 
 def _find_share_of_tied(misses: Floats, m: int, n_users: int) -> float:

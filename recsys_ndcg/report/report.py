@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import Ids, divide
+from recsys_ndcg.arrays import Floats, Ids, divide
 from recsys_ndcg.errors import (
     InvalidInputError,
     check_choice,
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.lists import Facts, GroupedLists
     from recsys_ndcg.metrics import Metric
+    from recsys_ndcg.scoring import Totals
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -258,7 +259,6 @@ class Report(Renderable, Mapping[str, float]):
     def summary(self) -> pd.DataFrame:
         """The main numbers, a row per metric: mean, interval, pooled, chance, ties."""
         totals, intervals = self.audit_data.totals_with_orders, self.intervals()
-        adjusted_low, adjusted_high = self._adjusted_interval()
         columns = {
             "mean": totals.mean,
             "ci_low": intervals["mean_low"].to_numpy(),
@@ -267,10 +267,7 @@ class Report(Renderable, Mapping[str, float]):
             "median": self.audit_data.median,
             "users": totals.n_scored,
             "undefined": totals.n_without_value,
-            "chance": totals.mean_of("chance"),
-            "adjusted": totals.adjusted,
-            "adjusted_low": adjusted_low,
-            "adjusted_high": adjusted_high,
+            **self._compare_with_chance(totals),
             "tie_low": totals.mean_of("lowest"),
             "tie_high": totals.mean_of("highest"),
         }
@@ -326,15 +323,11 @@ class Report(Renderable, Mapping[str, float]):
         """
         totals = self.audit_data.totals_with_all_roles
         counts, best = totals.counts, totals.mean_of("best")
-        adjusted_low, adjusted_high = self._adjusted_interval()
         zero, top = totals.mean_of("zero"), totals.mean_of("top")
         if not counts["unlabelled"] and "zero" in totals.roles:
             zero = top = totals.mean
         columns: dict[str, Any] = {
-            "chance": totals.mean_of("chance"),
-            "adjusted": totals.adjusted,
-            "adjusted_low": adjusted_low,
-            "adjusted_high": adjusted_high,
+            **self._compare_with_chance(totals),
             "z": totals.z,
             "worst": totals.mean_of("worst"),
             "best": best,
@@ -425,24 +418,25 @@ class Report(Renderable, Mapping[str, float]):
             )
         if totals.is_over_lists.any():
             ends_over_lists = self._intervals_over_lists(level)
-            low, high = (
-                np.where(totals.is_over_lists, other, own)
-                for own, other in zip((low, high), ends_over_lists, strict=True)
-            )
+            low, high = np.where(totals.is_over_lists, ends_over_lists, (low, high))
         ends = [low, high, *map(totals.scores_from_ratios, ratios)]
         columns = ["mean_low", "mean_high", "pooled_low", "pooled_high"]
         return pd.DataFrame(dict(zip(columns, ends, strict=True)), index=self.metrics)
 
-    def _intervals_over_lists(self, level: float) -> tuple[Any, Any]:
+    def _intervals_over_lists(self, level: float) -> Floats:
         """Return the jackknife's intervals of numbers of all lists together, NaN for others."""
         totals = self.audit_data.totals
         if self.audit_data.by_user is None:
-            unknown = np.full(len(self.metrics), np.nan)
-            return unknown, unknown
+            return np.full((2, len(self.metrics)), np.nan)
         values = self.audit_data.pseudo_values
         ends = Moments.of(None, values, ~np.isnan(values)).find_interval(level)
-        low, high = clip_ends(ends, **totals.kinds)
-        return low, high
+        return clip_ends(ends, **totals.kinds)
+
+    def _compare_with_chance(self, totals: Totals) -> dict[str, Any]:
+        """Return chance, and the adjusted score with its interval, by metric."""
+        low, high = self._adjusted_interval()
+        columns = {"chance": totals.mean_of("chance"), "adjusted": totals.adjusted}
+        return {**columns, "adjusted_low": low, "adjusted_high": high}
 
     def _adjusted_interval(self) -> tuple[Any, Any]:
         """Return the 95 % interval of `adjusted`, NaN if chance is unknown for some users."""
@@ -496,16 +490,13 @@ class Report(Renderable, Mapping[str, float]):
         scores = self.audit_data.scores_with_orders
         counts = scores.counts
         has_threshold = not np.isnan(counts.n_relevant).any()
-        tables = {
-            "score": scores.per_user,
-            **{role: scores.roles[role] for role in ("chance", "worst", "best")},
-            "adjusted": scores.adjusted,
-            "z": scores.z,
-        }
         columns = {
             "items": counts.n_items,
             "relevant": counts.n_relevant.astype(int if has_threshold else float),
-            **{name: table[:, column] for name, table in tables.items()},
+            "score": scores.per_user[:, column],
+            **{role: scores.roles[role][:, column] for role in ("chance", "worst", "best")},
+            "adjusted": scores.adjusted[:, column],
+            "z": scores.z[:, column],
         }
         return pd.DataFrame(columns, index=make_index(scores.users, "user"), copy=True)
 

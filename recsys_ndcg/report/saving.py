@@ -147,9 +147,7 @@ def unpack_exposures(
 ) -> tuple[Exposures | None, ...]:
     """Return the exposures of each measurement."""
     found: dict[str | None, Exposures | None] = {None: None}
-    for start in dict.fromkeys(head.get("exposures", ())):
-        if start is None:
-            continue
+    for start in {*head.get("exposures", ())} - {None}:
         parts = {
             name.removeprefix(start): column
             for name, column in columns.items()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -334,11 +335,7 @@ class Segments(ReadOnlyArrays, Renderable, Mapping[Any, "Report"]):
     @property
     def metrics_minus_chance(self) -> list[str]:
         """The metrics of which the differences are of each user's score minus chance."""
-        return [
-            name
-            for name, known in zip(self.whole.metrics, self._is_minus_chance, strict=True)
-            if known
-        ]
+        return [*compress(self.whole.metrics, self._is_minus_chance)]
 
     @property
     def draws(self) -> int:

@@ -268,9 +268,8 @@ def _count_training_rows(
             found = read_interactions(train, "train", {"user": columns["user"]}, "users").user
     found = found or read_interactions(train, "train", kind="users").user
     ids = found.ids.tolist()
-    if are_existing_files(
-        split_format(train)[0]
-    ):  # its text becomes the equal id in `users`, of any type
+    # the text of a file becomes the equal id in `users`, of any type
+    if are_existing_files(split_format(train)[0]):
         given = {format_id(user): user for user in users.tolist()}
         ids = [given.get(format_id(one), one) for one in ids]
     else:

@@ -19,11 +19,9 @@ def view_convention(convention: Convention) -> Document:
     """Return the document of a convention: its choices, those that are no defaults in bold."""
     texts, defaults = convention.texts, convention.format_defaults()
     n_changed = sum(text != defaults[name] for name, text in texts.items())
-    made_from = (
-        "made from the preset {} for {}, ".format(*convention.preset_of)
-        if convention.preset_of
-        else ""
-    )
+    made_from = ""
+    if convention.preset_of:
+        made_from = "made from the preset {} for {}, ".format(*convention.preset_of)
     facts = f"Convention: {made_from}{pluralise(n_changed, 'choice')} changed from the defaults"
     shown = {name: text for name, text in texts.items() if is_shown(name, text)}
     rest = {name: text for name, text in texts.items() if name not in shown}
@@ -43,18 +41,14 @@ def view_signature(signature: Signature) -> Document:
 
 def _tabulate(texts: Mapping[str, str], defaults: Mapping[str, str]) -> ShownTable:
     """Return a table of choices; one without a default is never in bold."""
-    changed = [text != defaults.get(name, text) for name, text in texts.items()]
-    before = [
-        defaults[name] if is_changed else ""
-        for name, is_changed in zip(texts, changed, strict=True)
-    ]
+    changed = [name for name, text in texts.items() if text != defaults.get(name, text)]
     cells = {
         "choice": [*texts],
         "value": [*map(shorten, texts.values())],
-        "default, if changed": before,
+        "default, if changed": [defaults[name] if name in changed else "" for name in texts],
         "meaning": [describe_choice(name, text) for name, text in texts.items()],
     }
-    bold = [place for place, is_changed in enumerate(changed) if is_changed]
+    bold = [place for place, name in enumerate(texts) if name in changed]
     return ShownTable("Choices", pd.DataFrame(cells), bold=bold)
 
 
