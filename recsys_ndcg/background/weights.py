@@ -71,8 +71,7 @@ class Propensity:
         assert aligned.history is not None, "made from training rows"  # noqa: S101
         n_items = len(aligned.items)
         keys = aligned.history.owners * n_items + aligned.history.codes
-        found: Flags = np.isin(place * n_items + code[item], keys)
-        return found
+        return np.isin(place * n_items + code[item], keys)
 
     def digest(self) -> str:
         """Return the number of items, and a digest of their training rows and the exponent."""

@@ -107,8 +107,7 @@ class Moments:
     def residual(self) -> Floats:
         """The length of y - ratio · x over all values."""
         slope = self.ratio
-        length: Floats = np.hypot(self.y_along_x - slope * self.x_length, self.y_rest)
-        return length
+        return np.hypot(self.y_along_x - slope * self.x_length, self.y_rest)
 
     @property
     def is_constant(self) -> Flags:

@@ -143,8 +143,7 @@ def to_normal_scale(t: Floats, freedom: Floats | Positions) -> Floats:
     stretch = (8 * freedom + 1) / (8 * freedom + 3)
     with np.errstate(over="ignore"):
         size = np.log1p(t * (t / freedom))
-    scaled: Floats = np.sign(t) * stretch * np.sqrt(freedom * size)
-    return scaled
+    return np.sign(t) * stretch * np.sqrt(freedom * size)
 
 
 def from_normal_scale(value: Floats, freedom: Floats | Positions) -> Floats:
