@@ -178,14 +178,13 @@ def _find_unknown_group(
         )
         return
     if need.kind == "user group":
-        names, place = [str(name) for name in known.groups], "groups= has no group"
+        names, text = [str(name) for name in known.groups], f"groups= has no group {need.of!r}"
     else:
         names = metric.assign_groups(known, convention)[1].tolist()  # type: ignore[attr-defined]
-        place = "there is no group"
+        where = f"in the column {metric.column!r}" if metric.column else "of items"
+        text = f"there is no group {need.of!r} {where}"
     if need.of not in names:
-        where = f" in the column {metric.column!r}" if metric.column else " of items"
-        where = "" if need.kind == "user group" else where
-        yield f"{metric}: {place} {need.of!r}{where}. {suggest(need.of, names)}"
+        yield f"{metric}: {text}. {suggest(need.of, names)}"
 
 
 # rows
@@ -481,9 +480,7 @@ def find_mistake(facts: Facts, metric: str) -> str:
 # random order
 
 
-def find_chance_objection(
-    one: Measurement, facts: Facts, *, is_chosen: bool, is_drawn: bool
-) -> str:
+def find_chance_objection(one: Measurement, facts: Facts, lists: GroupedLists) -> str:
     """Return why the score in random order is not known; "" if it is.
 
     Parameters
@@ -492,13 +489,13 @@ def find_chance_objection(
         The measurement.
     facts : Facts
         The facts of all the lists.
-    is_chosen : bool
-        Whether lists are chosen from candidates: chance is the mean over all random choices, so the
-        denominator must not depend on which items are chosen, either.
-    is_drawn : bool
-        Whether lists are drawn from candidates, also from a ranked catalogue.
+    lists : GroupedLists
+        The lists. If they are chosen from candidates, chance is the mean over all random choices,
+        so the denominator must not depend on which items are chosen, either.
     """
     convention, metric, known = one.convention, one.metric, facts.background
+    is_chosen = lists.pool.sizes is not None
+    is_drawn = is_chosen or lists.pool.placement is not None
     if metric.needs and is_chosen and known and known.is_candidate is None:
         return "only the number of candidates is known: pass catalogue="
     is_built_in = str(type(metric).denominator.__module__).startswith("recsys_ndcg.")
