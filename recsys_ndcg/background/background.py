@@ -43,11 +43,7 @@ from recsys_ndcg.input import (
     reject_text_lists,
 )
 from recsys_ndcg.lazy import Cache, lazy_property
-from recsys_ndcg.ratings import (
-    GroupedRows,
-    is_table_by_item,
-    read_interactions,
-)
+from recsys_ndcg.ratings import GroupedRows, is_table_by_item, read_interactions
 
 #: The names of what can be known, and how to give it in Python and at the command line.
 SOURCES = {
@@ -128,7 +124,6 @@ class Background(ReadOnlyArrays):
         (['a', 'b', 'c'], [2.0, 1.0, 0.0])
         """
         sources = (train, catalogue, features, base, groups, weights)
-        given = dict(zip(SOURCES, sources, strict=True))
         if all(one is None for one in sources):
             return None
         item_parts: dict[str, Ids | EncodedIds] = {}
@@ -173,7 +168,7 @@ class Background(ReadOnlyArrays):
         }
         options["paths"] = {
             name: os.fspath(one)
-            for name, one in given.items()
+            for name, one in zip(SOURCES, sources, strict=True)
             if isinstance(one, str | os.PathLike)
         }
         return cls(items, users, **options)
@@ -499,7 +494,7 @@ def _count_rows(user: Positions, item: Positions, n_users: int, n_items: int) ->
     """Return the distinct items of each user, with the number of rows of each."""
     keys, counts = np.unique(user * n_items + item, return_counts=True)
     users, items = np.divmod(keys, n_items)
-    return _group_items(users, items, n_users, counts.astype(np.float64))
+    return GroupedRows(count_offsets(users, n_users), items, counts.astype(np.float64))
 
 
 def _rank_base(
@@ -515,8 +510,4 @@ def _rank_base(
     order = np.lexsort((item, -estimated, user))
     user, item, estimated = user[order], item[order], estimated[order]
     is_tied = np.append(False, (user[1:] == user[:-1]) & (estimated[1:] == estimated[:-1]))
-    return {"base": _group_items(user, item, len(users), is_tied)}
-
-
-def _group_items(user: Positions, item: Positions, n_users: int, values: Any) -> GroupedRows:
-    return GroupedRows(count_offsets(user, n_users), item, values)
+    return {"base": GroupedRows(count_offsets(user, len(users)), item, is_tied)}
