@@ -45,11 +45,7 @@ from recsys_ndcg.input import (
     to_floats,
 )
 from recsys_ndcg.lazy import Cache, lazy_property
-from recsys_ndcg.ratings import (
-    GroupedRows,
-    is_table_by_item,
-    read_interactions,
-)
+from recsys_ndcg.ratings import GroupedRows, is_table_by_item, read_interactions
 
 #: The names of what can be known, and how to give it in Python and at the command line.
 SOURCES = {
@@ -130,7 +126,6 @@ class Background(ReadOnlyArrays):
         (['a', 'b', 'c'], [2.0, 1.0, 0.0])
         """
         sources = (train, catalogue, features, base, groups, weights)
-        given = dict(zip(SOURCES, sources, strict=True))
         if all(one is None for one in sources):
             return None
         item_parts: dict[str, Ids | EncodedIds] = {}
@@ -175,7 +170,7 @@ class Background(ReadOnlyArrays):
         }
         options["paths"] = {
             name: os.fspath(one)
-            for name, one in given.items()
+            for name, one in zip(SOURCES, sources, strict=True)
             if isinstance(one, str | os.PathLike)
         }
         return cls(items, users, **options)
@@ -512,8 +507,7 @@ class Propensity:
         assert aligned.history is not None, "made from training rows"  # noqa: S101
         n_items = len(aligned.items)
         keys = aligned.history.owners * n_items + aligned.history.codes
-        found: Flags = np.isin(place * n_items + code[item], keys)
-        return found
+        return np.isin(place * n_items + code[item], keys)
 
     def digest(self) -> str:
         """Return the number of items, and a digest of their training rows and the exponent."""
@@ -603,7 +597,7 @@ def _count_rows(user: Positions, item: Positions, n_users: int, n_items: int) ->
     """Return the distinct items of each user, with the number of rows of each."""
     keys, counts = np.unique(user * n_items + item, return_counts=True)
     users, items = np.divmod(keys, n_items)
-    return _group_items(users, items, n_users, counts.astype(np.float64))
+    return GroupedRows(count_offsets(users, n_users), items, counts.astype(np.float64))
 
 
 def _rank_base(
@@ -619,11 +613,7 @@ def _rank_base(
     order = np.lexsort((item, -estimated, user))
     user, item, estimated = user[order], item[order], estimated[order]
     is_tied = np.append(False, (user[1:] == user[:-1]) & (estimated[1:] == estimated[:-1]))
-    return {"base": _group_items(user, item, len(users), is_tied)}
-
-
-def _group_items(user: Positions, item: Positions, n_users: int, values: Any) -> GroupedRows:
-    return GroupedRows(count_offsets(user, n_users), item, values)
+    return {"base": GroupedRows(count_offsets(user, len(users)), item, is_tied)}
 
 
 def _digest_columns(size: int, *columns: NDArray[Any]) -> str:

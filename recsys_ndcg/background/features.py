@@ -150,13 +150,16 @@ def _read_column(name: str, column: pd.Series[Any]) -> Feature:
     joined = [one for one in known if isinstance(one, str) and _SEPARATOR in one]
     if joined:
         warn(f"features: {name} has texts such as {quote(joined[0])}: they are read as sets.")
-        known = [_split_text(one) if isinstance(one, str) else one for one in known]
+        known = [
+            {part.strip() for part in one.split(_SEPARATOR)} - {""} if isinstance(one, str) else one
+            for one in known
+        ]
     if all(isinstance(one, str | bool | Real) for one in known):
         return _read_categories(name, known, is_known)
     lists = [_to_list(one) for one in known]
-    if any(one is None for one in lists):
-        other = quote(next(one for one, each in zip(known, lists, strict=True) if each is None))
-        msg = f"features: {name} has {other} among other values. Give {_KINDS}."
+    others = [one for one, each in zip(known, lists, strict=True) if each is None]
+    if others:
+        msg = f"features: {name} has {quote(others[0])} among other values. Give {_KINDS}."
         raise InvalidInputError(msg)
     are_vectors = all(
         not isinstance(one, set | frozenset) and all(isinstance(x, Real) for x in each or ())
@@ -165,10 +168,6 @@ def _read_column(name: str, column: pd.Series[Any]) -> Feature:
     if are_vectors and any(lists):
         return _read_vectors(name, [each or [] for each in lists], is_known)
     return _read_sets(name, [each or [] for each in lists], is_known)
-
-
-def _split_text(text: str) -> set[str]:
-    return {part.strip() for part in text.split(_SEPARATOR)} - {""}
 
 
 def _is_missing(value: Any) -> bool:

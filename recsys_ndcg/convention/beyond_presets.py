@@ -32,17 +32,13 @@ BEYOND_PRESETS: dict[str, dict[str, Mapping[str, Any]]] = {
     },
     "recommenders": {
         "diversity": {**_LISTS, "popularity_of": "rows", "distance": "cooccurrence"},
-        "novelty": {
-            **_LISTS, "popularity_of": "rows", "model": "choice", "cold_item": "zero",
-        },
+        "novelty": {**_LISTS, "popularity_of": "rows", "model": "choice", "cold_item": "zero"},
         "serendipity": {**_ROWS, "by": "history", "distance": "cosine"},
         "coverage": {"universe": "train", "outside": "count"},
         "entropy": {},
     },
     "evidently": {
-        "diversity": {
-            **_LISTS, "distance": "cosine", "over": "n", "single": 0.0,
-        },
+        "diversity": {**_LISTS, "distance": "cosine", "over": "n", "single": 0.0},
         "popularity": {**_LISTS, "cold_item": "drop"},
         "novelty": {**_LISTS, "cold_item": "drop"},
         "serendipity": {**_ROWS, "by": "hits", "distance": "cosine"},
@@ -76,9 +72,7 @@ BEYOND_PRESETS: dict[str, dict[str, Mapping[str, Any]]] = {
     },
     "lenskit_head": {
         "category_entropy": _LISTS,
-        "diversity": {
-            **_LISTS, "distance": "cosine", "as": "similarity", "single": 1.0,
-        },
+        "diversity": {**_LISTS, "distance": "cosine", "as": "similarity", "single": 1.0},
     },
     "pyg": {
         "diversity": {**_LISTS, "distance": "category", "over": "k", "single": 0.0},
@@ -122,11 +116,8 @@ BEYOND_PRESETS: dict[str, dict[str, Mapping[str, Any]]] = {
     },
     "pyndeval": {
         "subtopic_recall": {**_NDEVAL, "over": "relevant"},
-        "alpha_ndcg": _NDEVAL,
-        "alpha_dcg": _NDEVAL,
-        "err_ia": _NDEVAL,
-        "nerr_ia": _NDEVAL,
-        "p_ia": _NDEVAL,
-        "map_ia": _NDEVAL,
+        **dict.fromkeys(
+            ("alpha_ndcg", "alpha_dcg", "err_ia", "nerr_ia", "p_ia", "map_ia"), _NDEVAL
+        ),
     },
 }  # fmt: skip

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import InitVar, dataclass, field, fields
 from hashlib import sha256
+from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -23,7 +23,6 @@ _OTHER_VALUES = {
     "discount": ", or a function",
     "distance": ", or a function",
 }
-_DESCRIPTIONS = {**formulas.DESCRIPTIONS, **beyond.DESCRIPTIONS}
 _WORDS = {"tie_tolerance": "float32", "recommend_from": "threshold"}  # besides numbers
 #: The fields that a report's signature adds; `defaults` replaces all choices at their default.
 REPORT_FIELDS = [
@@ -188,7 +187,7 @@ class Convention(Viewed):
     request: ClassVar[tuple[str, dict[str, Any]] | None] = None
     #: The words that each field accepts, the default first.
     CHOICES: ClassVar[dict[str, tuple[str | float, ...]]] = {
-        name: tuple(words) for name, words in _DESCRIPTIONS.items()
+        name: tuple(words) for name, words in formulas.DESCRIPTIONS.items()
     }
     #: The choices of measures beyond accuracy; other metrics' signatures do not have them.
     BEYOND_ACCURACY: ClassVar[tuple[str, ...]] = (*beyond.DESCRIPTIONS, *beyond.NUMBERS)
@@ -220,19 +219,15 @@ class Convention(Viewed):
 
     def _check_tail(self) -> None:
         """Raise if `tail_at` is not a share or a count, or is missing."""
-        if self.tail == "count" and self.tail_at is None:
+        is_count = self.tail == "count"
+        if is_count and self.tail_at is None:
             msg = (
                 "tail='count' needs tail_at=, the largest number of training users (or rows) of an "
                 "item in the tail, such as tail_at=5."
             )
             raise InvalidInputError(msg)
-        highest = np.inf if self.tail == "count" else 1.0
-        if self.tail_at is not None and not 0 < self.tail_at < highest:
-            kind = (
-                "a number of training users (or rows)"
-                if self.tail == "count"
-                else "a share between 0 and 1"
-            )
+        if self.tail_at is not None and not 0 < self.tail_at < (np.inf if is_count else 1.0):
+            kind = "a number of training users (or rows)" if is_count else "a share between 0 and 1"
             msg = f"tail_at must be {kind}, not {self.tail_at}."
             raise InvalidInputError(msg)
 
@@ -572,22 +567,19 @@ class Convention(Viewed):
 #: What is understood as a convention: see `Convention.validate`.
 ConventionLike: TypeAlias = Convention | Mapping[str, Any] | str | None
 if not TYPE_CHECKING:  # what editors and `help` show
-    Convention.__signature__ = inspect.Signature(
-        [
-            inspect.Parameter("library", inspect.Parameter.POSITIONAL_ONLY, default=None),
-            *(
-                inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=one.default)
-                for one in fields(Convention)
-            ),
-        ]
-    )
+    _choices = [
+        Parameter(one.name, Parameter.KEYWORD_ONLY, default=one.default)
+        for one in fields(Convention)
+    ]
+    _library = Parameter("library", Parameter.POSITIONAL_ONLY, default=None)
+    Convention.__signature__ = Signature([_library, *_choices])
 _MAX_RANKS = 10_000_000  # whose weights take 80 MB
 _NAMES = tuple(field.name for field in fields(Convention))
 
 
 def describe_choice(name: str, text: str) -> str:
     """Return the meaning of a choice's text; "" for numbers, functions and mappings."""
-    described = _DESCRIPTIONS.get(name, {})
+    described = formulas.DESCRIPTIONS.get(name, {})
     meaning = {str(value): one for value, one in described.items()}.get(text, "")
     return meaning if isinstance(meaning, str) else str(meaning[0])
 

@@ -116,6 +116,7 @@ DESCRIPTIONS: dict[str, dict[str | float, Any]] = {
         "max": "are merged: the highest of their values",
         "mean": "are merged: the mean of their values",
     },
+    **beyond.DESCRIPTIONS,
 }
 
 

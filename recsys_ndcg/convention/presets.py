@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from recsys_ndcg.convention import beyond, formulas
+from recsys_ndcg.convention import formulas
 from recsys_ndcg.convention.beyond_presets import BEYOND_PRESETS
 from recsys_ndcg.convention.notation import parse_metric_name
 from recsys_ndcg.errors import InvalidInputError, quote, suggest
@@ -96,7 +96,7 @@ def find_choices(name: str, metric: str | None = None) -> dict[str, Any]:
     """
     preset = PRESETS.get(name) if isinstance(name, str) else None
     if preset is None:
-        described = {**formulas.DESCRIPTIONS, **beyond.DESCRIPTIONS}
+        described = formulas.DESCRIPTIONS
         word, equals, value = str(name).partition("=")
         fields = [one for one, words in described.items() if word in ([one] if equals else words)]
         hint = suggest(str(name).lower(), PRESETS)
@@ -182,9 +182,7 @@ PRESETS: dict[str, Preset] = {
         "CatBoost 1.2.10", "ndcg dcg precision recall ap rr", {**_CATBOOST, "gain": "linear"},
         _CATBOOST_ZERO, caveat=_BORDER, k=None,
     ),
-    "catboost_exp": Preset(
-        "CatBoost 1.2.10", "ndcg dcg", _CATBOOST, caveat="type=Exp", k=None,
-    ),
+    "catboost_exp": Preset("CatBoost 1.2.10", "ndcg dcg", _CATBOOST, caveat="type=Exp", k=None),
     "lightgbm": Preset(
         "LightGBM 4.7.0", "ndcg ap",
         {**_LISTS, "ties": "input", "ap_over": "capped", "undefined": 1.0},
@@ -240,10 +238,7 @@ PRESETS: dict[str, Preset] = {
     ),
     "implicit": Preset(
         "implicit 0.7.3", "ndcg ap", {**_RELEVANT, "recall_over": "capped", "ap_over": "capped"},
-        not_reproduced={
-            "precision": "a pooled recall: evaluate with this preset and read "
-            "recall@k in the column pooled",
-        },
+        not_reproduced={"precision": _POOLED.format("recall")},
         caveat="for models whose recommend() returns the same order on each call",
     ),
     "recbole": Preset(
@@ -350,16 +345,11 @@ PRESETS: dict[str, Preset] = {
         caveat="for its DCG-f, add unlabelled='filter'; for its other two kinds of NDCG, "
         "ideal='local' or ideal='max'",
     ),
-    "evaluation_for_ir": Preset(
-        "examples/evaluation_for_ir.py", "ndcg dcg cg", {"gain": "linear"},
-    ),
+    "evaluation_for_ir": Preset("examples/evaluation_for_ir.py", "ndcg dcg cg", {"gain": "linear"}),
+    # which only have measures beyond accuracy
+    "recmetrics": Preset("recmetrics 0.1.5", "", {}),
+    "warprec": Preset("WarpRec 2026-06", "", {}),
+    "pyndeval": Preset("pyndeval 0.0.8", "", {}),
+    "lenskit_head": Preset("LensKit 2026-08, its development version", "", {}),
 }  # fmt: skip
-#: Libraries that only have measures beyond accuracy.
-_OTHERS = {
-    "recmetrics": "recmetrics 0.1.5",
-    "warprec": "WarpRec 2026-06",
-    "pyndeval": "pyndeval 0.0.8",
-    "lenskit_head": "LensKit 2026-08, its development version",
-}
-PRESETS |= {name: Preset(library, "", {}) for name, library in _OTHERS.items()}
 PRESETS |= {name: replace(PRESETS[name], beyond=one) for name, one in BEYOND_PRESETS.items()}

@@ -178,7 +178,7 @@ def find_cell_kind(column: Any) -> str:
         return "list"
     if hasattr(column, "type") and hasattr(column, "null_count"):
         return find_type_kind(column.type)
-    dtype = _find_dtype(column)
+    dtype = getattr(column, "dtype", None)
     if str(getattr(dtype, "base_type", str)()) in _POLARS_LISTS:
         return "list"
     if getattr(dtype, "kind", "O") in _NUMBERS or not hasattr(column, "__getitem__"):
@@ -203,10 +203,6 @@ def find_type_kind(kind: Any) -> str:
     if name.startswith((*ARROW_LISTS, *_POLARS_LISTS)):
         return "list"
     return "text" if "string" in name or name.startswith(_POLARS_TEXT) else ""
-
-
-def _find_dtype(column: Any) -> Any:
-    return getattr(column, "dtype", None)
 
 
 def _is_list(cell: Any) -> bool:
@@ -240,7 +236,7 @@ def _is_none(cell: Any) -> bool:
 
 def _to_arrow(column: Any) -> Any:
     """Return lists of polars, or of Arrow in pandas, as an array of Arrow; others as they are."""
-    kind = str(getattr(_find_dtype(column), "base_type", str)())
+    kind = str(getattr(getattr(column, "dtype", None), "base_type", str)())
     if isinstance(column, pd.Series) and isinstance(column.dtype, pd.ArrowDtype):
         return import_pyarrow().array(column)
     return column.to_arrow() if hasattr(column, "to_arrow") and kind in _POLARS_LISTS else column

@@ -386,10 +386,6 @@ class Table:
         self.warn_of_recognised_names()
         return rows
 
-    @property
-    def _is_one_of_two(self) -> bool:
-        return self.kind in ("labels", "results")
-
     def choose_columns(self) -> tuple[str, ...]:
         """Return our columns to read: users and items first.
 
@@ -585,7 +581,7 @@ class Table:
         guesses = [*map(self._guess_name, columns)]
         chosen = [one if guesses.count(one) == 1 else "..." for one in guesses]
         named: dict[str, Any] = dict(zip(columns, chosen, strict=True))
-        given = self._candidates if self._is_one_of_two else {}
+        given = self._candidates if self.kind in ("labels", "results") else {}
         named |= {ours: [*given[ours], named[ours]] for ours in columns if ours in given}
         return f"columns={named}"
 

@@ -404,8 +404,7 @@ def make_index(ids: Ids, name: str | None = None) -> pd.Index[Any]:
         column = pd.Series(ids)
     except UnicodeEncodeError:  # Arrow cannot hold such text
         column = pd.Series(ids, dtype=object)
-    index: pd.Index[Any] = pd.Index(column, name=name)
-    return index
+    return pd.Index(column, name=name)
 
 
 def _encode_integers(values: Ids, low: int, high: int) -> tuple[Ids, Codes]:

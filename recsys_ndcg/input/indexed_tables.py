@@ -12,7 +12,7 @@ from recsys_ndcg.errors import InvalidInputError, quote, warn
 from recsys_ndcg.files import FileSource, is_file_source
 from recsys_ndcg.input.dispatch import read_file
 from recsys_ndcg.input.frames import format_columns, is_frame, match_columns
-from recsys_ndcg.input.ids import EncodedIds, is_row_number_index
+from recsys_ndcg.input.ids import is_row_number_index
 from recsys_ndcg.input.rows import to_column
 from recsys_ndcg.input.text_format import TextFormat, split_format
 from recsys_ndcg.input.text_tables import JsonLines, JsonObjects
@@ -210,10 +210,7 @@ def open_indexed_file(
         by_id = isinstance(table.data, dict)
         frame = pd.DataFrame.from_dict(table.data, "index") if by_id else pd.DataFrame(table.data)
         return frame, False
-    columns = {name: table[name] for name in table}
-    frame = pd.DataFrame(
-        {name: one[:] if isinstance(one, EncodedIds) else one for name, one in columns.items()}
-    )
+    frame = pd.DataFrame({name: table[name][:] for name in table})
     if isinstance(table, JsonLines) and len(frame) == 1 and key not in match_columns(frame.columns):
         frame = frame.T.rename_axis(key).reset_index()  # {id: value}
     return frame, isinstance(table, dict | pd.DataFrame)

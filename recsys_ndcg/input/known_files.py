@@ -71,8 +71,7 @@ def rewrite_known_file(text: str, use: str) -> str:
 
 
 def _write(table: pd.DataFrame) -> str:
-    text: str = table.to_csv(sep="\t", index=False, lineterminator="\n")
-    return text
+    return table.to_csv(sep="\t", index=False, lineterminator="\n")
 
 
 def _rewrite_blocks(text: str, _: str) -> str:

@@ -141,22 +141,18 @@ def _find_list_names(table: Table, names: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _has_score(table: Table) -> bool:
-    return table.has_candidate("rank") or table.has_candidate("estimated")
-
-
 def _rank_single(table: Table, names: dict[str, Any]) -> Table:
     """Return a table whose cells of text may be lists; results get a rank if each user has one."""
     is_found = {*table.matches.get("item", [])} == {names["item"]} and "user" in table
-    needs_rank = table.kind == "results" and not (_has_score(table) and is_found)
+    has_score = table.has_candidate("rank") or table.has_candidate("estimated")
+    needs_rank = table.kind == "results" and not (has_score and is_found)
     if needs_rank:
         _check_cells(table.get_native(names["item"]), names["item"])
     elif is_found:
         return table
-    users, items = (table.get_native(names[one]) for one in IDS)
-    columns = {"user": users, "item": items}
+    columns = {one: table.get_native(names[one]) for one in IDS}
     if needs_rank:
-        ids, codes = factorize_ids(to_ids(users, "user"), "user")
+        ids, codes = factorize_ids(to_ids(columns["user"], "user"), "user")
         if len(ids) < len(codes):
             return table
         columns["rank"] = np.ones(len(codes))

@@ -168,14 +168,11 @@ class Rows:
     @classmethod
     def concat(cls, parts: Sequence[Rows]) -> Rows:
         """Return the rows of several tables with the same columns."""
-        joined: dict[str, Any] = {}
         if len({frozenset(one.columns) for one in parts}) > 1:
             msg = "The files have different columns. Give all files the same columns."
             raise InvalidInputError(msg)
-        for name in parts[0].columns:
-            each = [part.columns[name] for part in parts]
-            plain = [one[:] if isinstance(one, EncodedIds) else one for one in each]
-            joined[name] = concat_ids(plain)
+        names = [*parts[0].columns]
+        joined = {name: concat_ids([part.columns[name][:] for part in parts]) for name in names}
         return replace(parts[0], columns=joined)
 
     @property

@@ -161,11 +161,10 @@ class Interactions:
 
     def to_frame(self) -> pd.DataFrame:
         """Return the columns user, item and, if they are known, rating and timestamp."""
-        columns = {name: make_index(getattr(self, name)[:]) for name in ("user", "item")}
+        users, items = make_index(self.user[:]), make_index(self.item[:])
         numbers = {"rating": self.rating, "timestamp": self.time}
-        return pd.DataFrame(
-            columns | {name: one for name, one in numbers.items() if one is not None}
-        )
+        known = {name: one for name, one in numbers.items() if one is not None}
+        return pd.DataFrame({"user": users, "item": items, **known})
 
     @property
     def rated(self) -> Floats:
@@ -213,10 +212,8 @@ class Interactions:
 
     def find_rows(self, other: Interactions) -> Positions:
         """Return the first row here with the pair of each row of another part, -1 if none has."""
-        user, item = (
-            self.user.find(other.user.ids.tolist()),
-            self.item.find(other.item.ids.tolist()),
-        )
+        user = self.user.find(other.user.ids.tolist())
+        item = self.item.find(other.item.ids.tolist())
         return self.find_pairs(user[other.user.codes], item[other.item.codes])
 
     def find_pairs(self, user: Positions, item: Positions) -> Positions:

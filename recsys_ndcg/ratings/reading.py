@@ -29,10 +29,7 @@ from recsys_ndcg.ratings.interactions import Interactions, concat_interactions
 
 
 def read_interactions(
-    data: Any,
-    name: str,
-    columns: Mapping[str, str] | None = None,
-    kind: str = "interactions",
+    data: Any, name: str, columns: Mapping[str, str] | None = None, kind: str = "interactions"
 ) -> Interactions:
     """Read users and items, and perhaps ratings, times and further columns.
 

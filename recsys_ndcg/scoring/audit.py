@@ -202,6 +202,8 @@ class Audit:
                 continue
             # also users who were shown nothing, so that models of the same users can be paired
             users = np.flatnonzero(~scores.left_out[:, column])
+            if not len(users):
+                continue
             n_groups = len(users) if len(users) <= _MANY_USERS else _N_GROUPS
             key = id(one), users.tobytes()
             if key not in shared:
@@ -209,13 +211,9 @@ class Audit:
                 parts = (one.take(users[group::n_groups]).sum() for group in range(n_groups))
                 shared[key] = [whole - part for part in parts]
             without = np.array([metric.value(part, convention) for part in shared[key]])
-            scale = (n_groups - 1) * np.sqrt(len(users) / max(n_groups, 1))
-            values = (
-                self.totals.mean[column] + scale * (without.mean() - without)
-                if n_groups
-                else without
-            )
-            table[users, column] = values[np.arange(len(users)) % max(n_groups, 1)]
+            scale = (n_groups - 1) * np.sqrt(len(users) / n_groups)
+            values = self.totals.mean[column] + scale * (without.mean() - without)
+            table[users, column] = values[np.arange(len(users)) % n_groups]
         return table
 
     @property
@@ -379,10 +377,7 @@ class MeasuredLists:
         all_tied = replace(measurement.with_ties(ties), all_tied=True)
         if not measurement.metric.depends_on_order:
             return all_tied.without_score("its score does not depend on the order")
-        is_chosen = self.lists.pool.sizes is not None
-        is_drawn = is_chosen or self.lists.pool.placement is not None
-        how = {"is_chosen": is_chosen, "is_drawn": is_drawn}
-        reason = find_chance_objection(measurement, self.facts, **how)
+        reason = find_chance_objection(measurement, self.facts, self.lists)
         return all_tied.without_score(reason) if reason else all_tied
 
     def _to_labelled_share(self, measurement: Measurement) -> Measurement:

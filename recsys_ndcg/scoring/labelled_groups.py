@@ -79,7 +79,8 @@ class LabelledGroups:
         by_order = all(
             _reads_only_order(one) and not one.requires_no_ties(facts) for one in plan.measurements
         )
-        return cls(plan, lists, map_blocks(lists, plan.measurements, _keep), by_order)
+        blocks = map_blocks(lists, plan.measurements, lambda block: block)
+        return cls(plan, lists, blocks, by_order)
 
     def score(self, estimated: Any) -> Scores:
         """Rank the rows by their estimates, and score the lists.
@@ -119,10 +120,6 @@ class LabelledGroups:
         scores = Scores.concat(parts)
         InvalidInputError.raise_if(scores.objection())
         return scores
-
-
-def _keep(block: Block) -> Block:
-    return block
 
 
 def _reads_only_order(one: Measurement) -> bool:

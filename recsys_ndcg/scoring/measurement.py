@@ -188,14 +188,11 @@ class Measurement:
         return self.metric.bounded and not ("list_over" in reads and convention.list_over == "one")
 
     @property
-    def is_nonnegative(self) -> bool:
-        """Whether no score can be negative; sums and weighted forms of scores in [0, 1] cannot."""
-        return self.metric.bounded or self.metric.nonnegative
-
-    @property
     def kinds(self) -> dict[str, bool]:
         """Which bounds scores have, for the functions that compute intervals."""
-        return {"bounded": self.is_bounded, "nonnegative": self.is_nonnegative}
+        # sums and weighted forms of scores in [0, 1] cannot be negative
+        is_nonnegative = self.metric.bounded or self.metric.nonnegative
+        return {"bounded": self.is_bounded, "nonnegative": is_nonnegative}
 
     @property
     def score_if_undefined(self) -> float:

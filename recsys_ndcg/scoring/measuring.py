@@ -56,10 +56,8 @@ def map_blocks(
         one.convention.tie_rule.by == "text" for one in measurements
     ):
         lists = lists.with_columns(text=find_text_places(lists))
-    n_read = lists.n_ranks
-    n_read = n_read if depth is None else np.minimum(n_read, depth)
+    n_read = lists.n_ranks if depth is None else np.minimum(lists.n_ranks, depth)
     blocks = split_users(lists.offsets, n_read)
-
     return map_in_threads(lambda users: work(Block(lists.take(slice(*users)), depth)), blocks)
 
 
@@ -226,7 +224,7 @@ class Block:
 
     def _count_items(self, one: Measurement, needs: frozenset[str]) -> ListCounts:
         lists, graded = self.lists, self._get_graded(one)
-        unknown = np.full(len(lists), np.nan)
+        unknown, nothing = np.full(len(lists), np.nan), np.zeros(len(lists), dtype=np.int64)
         return ListCounts(
             n_items=graded.lists.n_items,
             n_relevant=unknown if one.threshold is None else graded.count_relevant(one.threshold),
@@ -237,9 +235,7 @@ class Block:
             unlabelled=lists.pool.count_unlabelled(lists),
             unlisted=lists.n_unlisted,
             impossible=lists.pool.count_impossible(lists),
-            repeats=np.zeros(len(lists), dtype=np.int64)
-            if lists.repeats is None
-            else lists.repeats,
+            repeats=nothing if lists.repeats is None else lists.repeats,
             **count_items_by_background(lists, needs),
         )
 

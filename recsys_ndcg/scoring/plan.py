@@ -174,9 +174,8 @@ class Plan:
             )
         read = {(one.metric.name, one.metric.column): one for one in self.measurements}
         for one in read.values():  # once for all cutoffs
-            message = find_distance_warning(one.metric, facts.background, one.convention)
-            if message:
-                yield message
+            known = facts.background
+            yield from filter(None, [find_distance_warning(one.metric, known, one.convention)])
 
     def with_known(self, **given: Any) -> Plan:
         """Return the plan with what is known besides the lists.

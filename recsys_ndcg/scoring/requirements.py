@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from recsys_ndcg.arrays import Flags
 from recsys_ndcg.background import SOURCES, Background
 from recsys_ndcg.convention import Convention, format_choice
 from recsys_ndcg.errors import InvalidInputError, quote, suggest
@@ -101,9 +102,12 @@ def _find_unknown(one: Measurement, facts: Facts) -> Iterator[str]:
     missing = needed if known is None else needed - known.known
     if missing:
         yield f"{metric} needs {'; '.join(SOURCES[name] for name in SOURCES if name in missing)}."
-    for need in () if known is None else metric.list_requirements(convention):
-        if find := _OF_BACKGROUND.get(need.kind):
-            yield from find(metric, need, known, convention)
+    try:
+        for need in () if known is None else metric.list_requirements(convention):
+            if find := _OF_BACKGROUND.get(need.kind):
+                yield from find(metric, need, known, convention)
+    except InvalidInputError as error:  # a column that cannot be read
+        yield f"{metric}: {error}"
 
 
 def _find_bad_column(
@@ -115,11 +119,7 @@ def _find_bad_column(
         if column and column not in known.features:
             yield f"{metric}: there is no column {column!r} of features=."
         return
-    try:
-        feature = known.get_feature(column)
-    except InvalidInputError as error:
-        yield f"{metric}: {error}"
-        return
+    feature = known.get_feature(column)
     if feature.kind in need.of:
         return
     wanted = " or ".join(_KINDS[kind] for kind in need.of)
@@ -145,14 +145,10 @@ def _find_bad_distance(
                 "distance='by_column'."
             )
         return
-    try:
-        feature = known.get_feature(column)
-        if callable(rule):
-            some = np.flatnonzero(feature.is_known)[:2]
-            find_distances(known, column, convention).measure(some, some)
-    except InvalidInputError as error:
-        yield f"{metric}: {error}"
-        return
+    feature = known.get_feature(column)
+    if callable(rule):
+        some = np.flatnonzero(feature.is_known)[:2]
+        find_distances(known, column, convention).measure(some, some)
     if not isinstance(rule, str) or rule not in _FITTING:
         return
     is_fit = feature.kind in FITTING_KINDS
@@ -178,14 +174,13 @@ def _find_unknown_group(
         )
         return
     if need.kind == "user group":
-        names, place = [str(name) for name in known.groups], "groups= has no group"
+        names, text = [str(name) for name in known.groups], f"groups= has no group {need.of!r}"
     else:
         names = metric.assign_groups(known, convention)[1].tolist()  # type: ignore[attr-defined]
-        place = "there is no group"
+        where = f"in the column {metric.column!r}" if metric.column else "of items"
+        text = f"there is no group {need.of!r} {where}"
     if need.of not in names:
-        where = f" in the column {metric.column!r}" if metric.column else " of items"
-        where = "" if need.kind == "user group" else where
-        yield f"{metric}: {place} {need.of!r}{where}. {suggest(need.of, names)}"
+        yield f"{metric}: {text}. {suggest(need.of, names)}"
 
 
 # rows
@@ -196,22 +191,14 @@ def _find_bad_rows(one: Measurement, lists: GroupedLists, known: Background) -> 
     metric, convention = one.metric, one.convention
     # the rows of a ranked catalogue are labels, too
     if "seen" in metric.reads and convention.seen == "raise" and lists.pool.placement is None:
-        seen = find_seen(lists)
-        if seen.any():
-            yield (
-                f"{metric}: {int(seen.sum())} listed items were in the user's training rows, the "
-                f"first {format_rows(lists, seen)}. Leave them out of the lists, or choose "
-                "seen='count'."
-            )
+        fault = "listed items were in the user's training rows"
+        if seen := _describe_rows(lists, find_seen(lists), fault):
+            yield f"{metric}: {seen}. Leave them out of the lists, or choose seen='count'."
     item = np.asarray(lists.item_codes)
     if "cold_item" in metric.reads and convention.cold_item == "raise":
-        is_cold = ~known.in_train[item]
-        if is_cold.any():
-            yield (
-                f"{metric}: {int(is_cold.sum())} listed items have no training rows, the first "
-                f"{format_rows(lists, is_cold)}. Leave them out, or choose another cold_item, "
-                "such as 'zero'."
-            )
+        fault = "listed items have no training rows"
+        if cold := _describe_rows(lists, ~known.in_train[item], fault):
+            yield f"{metric}: {cold}. Leave them out, or choose another cold_item, such as 'zero'."
     may_be_missing = convention.missing_feature != "raise"
     for kind, find in _OF_ROWS.items():
         for need in metric.list_requirements(convention):
@@ -236,12 +223,15 @@ def _find_outside(
     """Yield which recommended items are outside all items."""
     inside = known.in_catalogue if need.of == "catalogue" else known.in_train
     is_outside = ~np.asarray(inside)[np.asarray(lists.item_codes)]
-    if is_outside.any():
-        yield (
-            f"{int(is_outside.sum())} recommended items are not in {need.of}=, the first "
-            f"{format_rows(lists, is_outside)}. Add them, or give "
-            "convention=Convention(outside='count'), or 'ignore'."
-        )
+    fault = f"recommended items are not in {need.of}="
+    if outside := _describe_rows(lists, is_outside, fault):
+        yield f"{outside}. Add them, or give convention=Convention(outside='count'), or 'ignore'."
+
+
+def _describe_rows(lists: GroupedLists, rows: Flags, fault: str) -> str:
+    """Return how many rows have a fault, with the first; "" if none has."""
+    n_rows = int(rows.sum())
+    return f"{n_rows} {fault}, the first {format_rows(lists, rows)}" if n_rows else ""
 
 
 def _find_missing_entries(
@@ -481,9 +471,7 @@ def find_mistake(facts: Facts, metric: str) -> str:
 # random order
 
 
-def find_chance_objection(
-    one: Measurement, facts: Facts, *, is_chosen: bool, is_drawn: bool
-) -> str:
+def find_chance_objection(one: Measurement, facts: Facts, lists: GroupedLists) -> str:
     """Return why the score in random order is not known; "" if it is.
 
     Parameters
@@ -492,13 +480,13 @@ def find_chance_objection(
         The measurement.
     facts : Facts
         The facts of all the lists.
-    is_chosen : bool
-        Whether lists are chosen from candidates: chance is the mean over all random choices, so the
-        denominator must not depend on which items are chosen, either.
-    is_drawn : bool
-        Whether lists are drawn from candidates, also from a ranked catalogue.
+    lists : GroupedLists
+        The lists. If they are chosen from candidates, chance is the mean over all random choices,
+        so the denominator must not depend on which items are chosen, either.
     """
     convention, metric, known = one.convention, one.metric, facts.background
+    is_chosen = lists.pool.sizes is not None
+    is_drawn = is_chosen or lists.pool.placement is not None
     if metric.needs and is_chosen and known and known.is_candidate is None:
         return "only the number of candidates is known: pass catalogue="
     is_built_in = str(type(metric).denominator.__module__).startswith("recsys_ndcg.")

@@ -427,12 +427,8 @@ class Scores(MetricColumns, ReadOnlyArrays):
     @property
     def has_z(self) -> Flags:
         """Whether the user has a z: the deviation in random order is known and not 0."""
-        varies = (
-            ~np.isnan(self.roles["deviation"])
-            & ~self.order_independent
-            & ~np.isnan(self.roles["best"])
-        )
-        return np.asarray(varies & self.is_defined)
+        is_known = ~np.isnan(self.roles["deviation"]) & ~np.isnan(self.roles["best"])
+        return np.asarray(is_known & ~self.order_independent & self.is_defined)
 
     @property
     def excess(self) -> Floats:

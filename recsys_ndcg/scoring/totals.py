@@ -274,10 +274,9 @@ class Totals(MetricColumns):
 def _compute_share_decided_by_ties(scores: Scores, has_score: Flags) -> Means:
     """Return the share of users whose score depends on the order of ties, as a mergeable mean."""
     low, high = scores.roles["lowest"], scores.roles["highest"]
-    depends = has_score & ~np.isnan(high) & ~nearly_equal(low, high)
+    depends = ~np.isnan(high) & ~nearly_equal(low, high)
     has_range = [one.has_known_tie_range for one in scores.measurements]
-    count = np.where(has_range, has_score.sum(axis=0), 0)
-    return Means(count, depends.sum(axis=0).astype(np.float64))
+    return Means.of(depends.astype(np.float64), has_score & has_range)
 
 
 def _add_order_sums(totals: Totals, scores: Scores) -> Totals:

@@ -116,16 +116,14 @@ class PairColumns:
     def _get_model_column(self, model: int, users: slice = slice(None)) -> Floats:
         """Return a model's scores minus each user's median over the models."""
         assert self._median is not None  # noqa: S101 - without it, no model has a column
-        entries: Floats = self._scores.table[model, users] - self._median[users]
-        return entries
+        return self._scores.table[model, users] - self._median[users]
 
 
 def _compute_median(scores: PairedScores, pairs: Positions) -> Floats | None:
     """Return each user's median score; None if columns of models are impossible or save nothing."""
     if not scores.is_complete or len(pairs) <= len(np.unique(scores.pairs[pairs])):
         return None
-    median: Floats = np.median(scores.table, axis=0)
-    return median
+    return np.median(scores.table, axis=0)
 
 
 def compute_correlation_rows(columns: PairColumns) -> Floats:

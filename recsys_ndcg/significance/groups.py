@@ -380,7 +380,7 @@ class _GroupedScores:
 
         Each contrast may have its own level.
         """
-        below, above = [], []
+        distances = []
         for side in self.sides:
             size, place = self.sizes[side], self.places[side]
             low, high = mean_interval(size, place, self.lengths[side], level, **self.kinds)
@@ -388,10 +388,9 @@ class _GroupedScores:
                 means, shares = self.changes[:, :, side]
                 least, most = bound_few_changes(size, np.rint(shares * size), means, level)
                 low, high = np.fmin(low, least), np.fmax(high, most)
-            near, far = np.nan_to_num(np.abs(np.array([low, high]) - place))
-            below.append(near)
-            above.append(far)
-        return np.hypot(below[0], above[1]), np.hypot(above[0], below[1])
+            distances.append(np.nan_to_num(np.abs(np.array([low, high]) - place)))
+        (below, above), (other_below, other_above) = distances
+        return np.hypot(below, other_above), np.hypot(above, other_below)
 
     @cached_property
     def lengths(self) -> Floats:

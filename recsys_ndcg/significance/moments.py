@@ -106,8 +106,7 @@ class Moments:
     def residual(self) -> Floats:
         """The length of y - ratio · x over all values."""
         slope = self.ratio
-        length: Floats = np.hypot(self.y_along_x - slope * self.x_length, self.y_rest)
-        return length
+        return np.hypot(self.y_along_x - slope * self.x_length, self.y_rest)
 
     @property
     def is_constant(self) -> Flags:
@@ -119,10 +118,7 @@ class Moments:
         """Return the interval of each ratio; `kinds`: bounded, nonnegative (`ratio_interval`)."""
         alike = ~scores_vary(self.count, self.mean_x, self.x_length)
         options = {"alike": alike, "n_nonzero": self.n_nonzero, "n_below": self.n_below, **kinds}
-        low, high = ratio_interval(
-            self.count, self.ratio, self.mean_x, self.residual, level, **options
-        )
-        return low, high
+        return ratio_interval(self.count, self.ratio, self.mean_x, self.residual, level, **options)
 
 
 def find_adjusted_interval(
@@ -142,8 +138,7 @@ def find_adjusted_interval(
     """
     known = np.where(room.count == scores.count, room.count, 0)
     options["n_nonzero"] = scores.n_nonzero
-    low, high = adjusted_interval(known, adjusted, room.mean_x, room.residual, best, **options)
-    return low, high
+    return adjusted_interval(known, adjusted, room.mean_x, room.residual, best, **options)
 
 
 def measure_skewness(scores: Floats) -> float:

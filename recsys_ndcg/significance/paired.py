@@ -374,8 +374,7 @@ def compute_drawn_p(drawn: Floats, observed: Floats) -> Floats:
     array([1.  , 0.75, 0.25])
     """
     count = len(drawn) - np.searchsorted(drawn, observed, side="left")
-    share: Floats = np.where(np.isnan(observed), np.nan, (count + 1) / (len(drawn) + 1))
-    return share
+    return np.where(np.isnan(observed), np.nan, (count + 1) / (len(drawn) + 1))
 
 
 def find_critical_rank(draws: int, alpha: float, family: int = 1) -> int:
@@ -536,8 +535,7 @@ def _scale_progress(part: range, columns: int, show: ShowShare | None) -> ShowSh
 def _to_standard_errors(beyond: Floats, users: Positions, *, signs: bool) -> Floats:
     """Return critical values of the statistic in standard errors of the mean."""
     if not signs:
-        scaled: Floats = beyond * np.sqrt((users - 1) / users)
-        return scaled
+        return beyond * np.sqrt((users - 1) / users)
     with np.errstate(divide="ignore", invalid="ignore"):
         t = beyond * np.sqrt((users - 1) / (users - beyond * beyond))
     return np.where(beyond * beyond < users, t, np.inf)

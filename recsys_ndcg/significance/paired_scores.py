@@ -119,8 +119,7 @@ class PairedScores:
     def smallest_p(self) -> Floats:
         """The smallest p of n users with the same difference, 2^(1 - n), as of random signs."""
         is_constant = self.has_difference & (self.deviation == 0)
-        smallest: Floats = np.where(is_constant, np.ldexp(2.0, -self.users), 0.0)
-        return smallest
+        return np.where(is_constant, np.ldexp(2.0, -self.users), 0.0)
 
     @property
     def variance_over_users(self) -> Floats:
@@ -136,8 +135,7 @@ class PairedScores:
     def get_aligned(self, pair: int, users: slice = slice(None)) -> Floats:
         """Return a pair's differences, NaN for users without one."""
         first, second = self.pairs[pair]
-        apart: Floats = self.table[first, users] - self.table[second, users]
-        return apart
+        return self.table[first, users] - self.table[second, users]
 
     def _summarise(self, pair: int) -> tuple[float, ...]:
         apart, second = self.get_differences(pair), self.table[self.pairs[pair, 1]]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from recsys_ndcg.arrays import Floats
-from recsys_ndcg.significance import student
+from recsys_ndcg.significance.student import compute_p, find_critical_t
 
 
 class CombinedEffect(NamedTuple):
@@ -78,17 +78,13 @@ def combine_effects(effects: Any, variances: Any, alpha: float = 0.05) -> Combin
     between = _find_variance_between(y, v)
     mean, weight, q = _weigh(y, v + between)
     error = math.sqrt(max(q, 1.0) / weight)
-    half = _find_t(alpha, freedom) * error
+    half = float(find_critical_t(alpha, freedom)) * error
     beyond = math.nan
     if freedom > 1:
-        beyond = _find_t(alpha, freedom - 1) * math.hypot(error, math.sqrt(between))
-    p = float(student.compute_p(np.array(abs(mean) / error), np.array(freedom), 2))
+        beyond = float(find_critical_t(alpha, freedom - 1)) * math.hypot(error, math.sqrt(between))
+    p = float(compute_p(abs(mean) / error, freedom, 2))
     ends = (mean - half, mean + half, mean - beyond, mean + beyond)
     return CombinedEffect(mean, *ends, math.sqrt(between), p)
-
-
-def _find_t(alpha: float, freedom: int) -> float:
-    return float(student.find_critical_t(alpha, np.array(freedom)))
 
 
 def _find_variance_between(y: Floats, v: Floats) -> float:

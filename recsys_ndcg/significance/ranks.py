@@ -91,15 +91,12 @@ def assign_letters(
         apart[second] |= 1 << first
     columns = _sweep(_insert_and_absorb(apart), n_models)
     columns.sort(key=lambda column: _list_members(column, n_models))
-    signs = [_format_letter(number) for number in range(len(columns))]
+    numbered = (f"({number})" for number in range(len(ascii_letters) + 1, len(columns) + 1))
+    signs = [*ascii_letters, *numbered]
     return [
-        "".join(sign for sign, column in zip(signs, columns, strict=True) if column >> model & 1)
+        "".join(sign for sign, column in zip(signs, columns, strict=False) if column >> model & 1)
         for model in place.tolist()
     ]
-
-
-def _format_letter(number: int) -> str:
-    return ascii_letters[number] if number < len(ascii_letters) else f"({number + 1})"
 
 
 def _list_members(column: int, n_models: int) -> list[int]:

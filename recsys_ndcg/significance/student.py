@@ -38,7 +38,7 @@ def compute_t(mean: Floats, error: Floats) -> Floats:
         return np.where((mean == 0) & (error == 0), 0.0, mean / error)
 
 
-def compute_p(t: Floats, freedom: Floats | Positions, sides: int) -> Floats:
+def compute_p(t: Floats | float, freedom: Floats | Positions | int, sides: int) -> Floats:
     """Return the one-sided or two-sided p-value of t, never 0.
 
     Examples
@@ -52,7 +52,7 @@ def compute_p(t: Floats, freedom: Floats | Positions, sides: int) -> Floats:
     return chance
 
 
-def find_critical_t(alpha: float, freedom: Floats | Positions) -> Floats:
+def find_critical_t(alpha: float, freedom: Floats | Positions | int) -> Floats:
     """Return the t that is exceeded in either direction with chance alpha.
 
     Examples
@@ -143,8 +143,7 @@ def to_normal_scale(t: Floats, freedom: Floats | Positions) -> Floats:
     stretch = (8 * freedom + 1) / (8 * freedom + 3)
     with np.errstate(over="ignore"):
         size = np.log1p(t * (t / freedom))
-    scaled: Floats = np.sign(t) * stretch * np.sqrt(freedom * size)
-    return scaled
+    return np.sign(t) * stretch * np.sqrt(freedom * size)
 
 
 def from_normal_scale(value: Floats, freedom: Floats | Positions) -> Floats:
@@ -276,7 +275,7 @@ def power(  # noqa: PLR0913 - all are inputs
     if users is None:
         return _find_users(abs(difference or 0.0), deviation, power or 0.0, level)
     if difference is None:
-        shift = find_shift(power or 0.0, users - 1, _find_critical_t(level, users))
+        shift = find_shift(power or 0.0, users - 1, float(find_critical_t(level, users - 1)))
         return shift * deviation / math.sqrt(users)
     return _compute_power_of_users(difference, deviation, users, level)
 
@@ -297,15 +296,11 @@ def _check_arguments(
         check_level("power", power, such_as=0.8)
 
 
-def _find_critical_t(level: float, users: int) -> float:
-    return float(find_critical_t(level, np.array([users - 1]))[0])
-
-
 def _compute_power_of_users(difference: float, deviation: float, users: int, level: float) -> float:
     shift = math.inf if difference else 0.0  # of differences that are all the same
     if deviation:
         shift = abs(difference) / deviation * math.sqrt(users)
-    return compute_power(shift, users - 1, _find_critical_t(level, users))
+    return compute_power(shift, users - 1, float(find_critical_t(level, users - 1)))
 
 
 def _find_users(difference: float, deviation: float, power: float, level: float) -> int:
