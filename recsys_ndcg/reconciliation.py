@@ -142,7 +142,6 @@ def reconcile_lists(
     # names that are the same under k=1, a cutoff that no preset has, were written with a cutoff
     open_names = {*plan.names} - {*Plan.of(requested, k=1).names}
     numbers = Numbers(lists, facts, open_names)
-    conventions = [one.convention for one in plan.measurements]
     cases = [
         (one, preset, _list_changes(numbers, one, preset))
         for one in plan.measurements
@@ -166,7 +165,7 @@ def reconcile_lists(
     if reported is not None:
         table["gap"] = table["value"] - reported
         table = table.sort_values("gap", key=abs, kind="stable", ignore_index=True)
-    return ReadableTable.of(table, partial(build_document, table, reported, conventions))
+    return ReadableTable.of(table, partial(build_document, table, reported, plan.measurements))
 
 
 def _list_presets(mine: Measurement) -> list[str]:
@@ -179,7 +178,7 @@ def _list_presets(mine: Measurement) -> list[str]:
 def _list_changes(numbers: Numbers, mine: Measurement, preset: str) -> dict[str, Any]:
     """Return the changes of your choices that make a preset's, k first."""
     theirs = Convention.preset(preset, str(mine))
-    own = {**type(mine.metric)().choices, **theirs.own_choices}
+    own = {**type(mine.metric)().choices, **theirs.find_own_choices(str(mine))}
     # duplicates are already merged, and the top of the scale is a fact of the data
     kept, k = {"duplicates", "max_grade"}, PRESETS[preset].k
     cutoff = {"k": k} if str(mine) in numbers.open_names and k != mine.metric.k else {}
@@ -365,7 +364,7 @@ class Numbers:
 
 
 def build_document(
-    table: pd.DataFrame, reported: float | None, conventions: Iterable[Convention]
+    table: pd.DataFrame, reported: float | None, measurements: Iterable[Measurement]
 ) -> Document:
     """Return the document of a reconciliation, a section per metric.
 
@@ -375,8 +374,8 @@ def build_document(
         As `reconcile` returns it.
     reported : float, optional
         The published value.
-    conventions : iterable of Convention
-        The conventions that the presets are compared with.
+    measurements : iterable of Measurement
+        What the presets are compared with.
     """
     goal = "" if reported is None else f", reported {reported}"
     sections = []
@@ -385,9 +384,8 @@ def build_document(
         numeric = ("value", *_HEADINGS.values())
         shown = ShownTable(str(name), _group_presets(rows), note=title, numeric=numeric)
         sections.append(Section(str(name), title, _LEAD, [shown, _list_notes(rows)]))
-    distinct = list(dict.fromkeys(conventions))
-    full = [f"yours: {one.signature}" for one in distinct]
-    how = Code("The convention", full, [f"yours: {_shorten(one)}" for one in distinct])
+    yours = dict(map(_describe, measurements))
+    how = Code("The convention", [*yours], [*yours.values()])
     return Document(
         facts=f"{pluralise(len(sections), 'metric')} under {len(PRESETS)} presets",
         sections=[*sections, Section("how", "How this was computed", _LEAD, [how])],
@@ -402,12 +400,13 @@ def build_one_table(table: pd.DataFrame) -> Document:
     return Document(facts="", sections=[Section("presets", "Presets", _LEAD, [one])])
 
 
-def _shorten(convention: Convention) -> str:
-    """Return the choices that are not defaults, in the form of a signature."""
-    default = Convention.format_defaults()
-    texts = convention.texts.items()
-    choices = [f"{name}:{text}" for name, text in texts if text != default[name]]
-    return "|".join([*choices, f"defaults:{Convention.digest_defaults()}"])
+def _describe(mine: Measurement) -> tuple[str, str]:
+    """Return your choices in the form of a signature, and without those that are defaults."""
+    default, texts = Convention.format_defaults(), mine.convention.texts
+    choices = [f"{name}:{text}" for name, text in texts.items() if text != default[name]]
+    metric = [str(mine.metric)] if mine.asked_for else []  # with a library's choices for it
+    short = "|".join([*metric, *choices, f"defaults:{Convention.digest_defaults()}"])
+    return f"yours: {'|'.join([*metric, mine.convention.signature])}", f"yours: {short}"
 
 
 def _group_presets(rows: pd.DataFrame) -> pd.DataFrame:

@@ -302,7 +302,9 @@ def compare(  # noqa: PLR0913 - one parameter per option
     gated = [*(one.metric for one in limits), *worse]
     plan = items.add_to(convention.plan(names, ks, gated), statistics.train)
     progress = not output.quiet
-    reports = models.source.evaluate_each(files, text_format, plan, gated, progress=progress)
+    reports = models.source.evaluate_each(
+        files, text_format, plan, [*map(str, gated)], progress=progress
+    )
     how = asdict(statistics) | {"baseline": statistics.baseline or other, "progress": progress}
     comparison = comparison_of(reports, metrics=names and [*names, *gated], k=ks, **how)
     if tables.save is not None:

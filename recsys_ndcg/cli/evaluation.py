@@ -74,12 +74,12 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
     plan = convention.plan(metric_options.names, ks, [*(one.metric for one in means), *metric])
     plan = items.add_to(plan)
     if models:
-        metric = metric or plan.metrics[:1]
-        part = tuple(one for one in plan.measurements if one.metric in metric)
-        gated = replace(plan, measurements=part)
+        gated = [*map(str, metric)] or plan.names[:1]
+        part = tuple(each for each in plan.measurements if str(each) in gated)
         older = {other: models[other]}
         with label_messages("") as messages:
-            reports = source.evaluate_each(older, text_format, gated, metric, progress=progress)
+            how = text_format, replace(plan, measurements=part), gated
+            reports = source.evaluate_each(older, *how, progress=progress)
         emit_labelled_warnings({"": [], other: messages})
     report = source.evaluate(text_format, plan, scale, per_user=files.users_file, progress=progress)
     gates = [one.check(report.summary.loc[str(one.metric)]) for one in means]
@@ -88,7 +88,7 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
 
         reports[name] = report
         comparison = compare(
-            reports, metrics=metric, alpha=gate.alpha, users=gate.users, progress=False
+            reports, metrics=gated, alpha=gate.alpha, users=gate.users, progress=False
         )
         gates.append(comparison.not_worse(name, other, margin=gate.margin))
     output.show_report(report, err if files.uses_stdout else out)

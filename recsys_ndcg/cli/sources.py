@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from recsys_ndcg.input import TextFormat
-    from recsys_ndcg.metrics import Metric
     from recsys_ndcg.report import Report
     from recsys_ndcg.scoring import Plan
 
@@ -320,7 +319,7 @@ class DataOptions:
         models: Mapping[str, Path],
         text_format: FormatOptions,
         plan: Plan,
-        gated: Sequence[Metric],
+        gated: Sequence[str],
         *,
         progress: bool,
     ) -> dict[str, Report]:
@@ -334,7 +333,7 @@ class DataOptions:
             The format of text files.
         plan : Plan
             The measurements.
-        gated : sequence of Metric
+        gated : sequence of str
             The metrics that a saved report must have.
         progress : bool
             Whether a terminal shows a progress bar of the files.
@@ -355,7 +354,7 @@ class DataOptions:
                 own: dict[str, Any] = {"file": None, "results": None, "run": None, place: path}
                 return replace(self, **own).evaluate(text_format, plan)
             report = Report.load(path)
-            lacking = [str(one) for one in gated if str(one) not in report.metrics]
+            lacking = [name for name in gated if name not in report.metrics]
             if lacking:
                 has = ", ".join(report.metrics)
                 msg = f"the saved report has no {', '.join(lacking)}. It has {has}."

@@ -14,6 +14,7 @@ import numpy as np
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.convention import beyond, formulas, gains, notation, presets
 from recsys_ndcg.convention.gains import Discount, Gain
+from recsys_ndcg.convention.notation import parse_metric_name
 from recsys_ndcg.convention.tie_rules import TIE_RULES, TieRule, TieRuleName
 from recsys_ndcg.errors import InvalidInputError, as_float, check_choice, is_number, quote, suggest
 from recsys_ndcg.lazy import Viewed, lazy_property
@@ -38,6 +39,9 @@ class Convention(Viewed):
 
     Parameters
     ----------
+    library : str, optional
+        The name of a library: each metric is measured as it does (`presets`), but for the choices
+        that are given.
     gain : {'exponential', 'linear', 'binary', 'exponential_above'}, mapping or callable
         The gain of a grade t: 2^t - 1 (Burges et al. 2005), t (Järvelin & Kekäläinen 2002),
         1 if relevant, 2^(t - threshold + 1) - 1 if relevant; ``{grade: gain}``; or a function of
@@ -180,11 +184,9 @@ class Convention(Viewed):
     view: ClassVar[str] = "recsys_ndcg.report:view_convention"
     library: InitVar[str | None] = field(default=None, kw_only=False)
 
-    #: The preset and the metric that it was made from, and the choices of that metric itself.
-    preset_of: ClassVar[tuple[str, str] | None] = None
-    own_choices: ClassVar[Mapping[str, Any]] = {}
-    #: The library that measures each metric, and choices besides: see `resolve`.
-    request: ClassVar[tuple[str, dict[str, Any]] | None] = None
+    #: The library that it was made from, the metric whose choices these are ("" if `resolve` finds
+    #: those of each), and the changes since. A signature of a metric has no library.
+    source: ClassVar[tuple[str, str, dict[str, Any]]] = ("", "", {})
     #: The words that each field accepts, the default first.
     CHOICES: ClassVar[dict[str, tuple[str | float, ...]]] = {
         name: tuple(words) for name, words in formulas.DESCRIPTIONS.items()
@@ -194,10 +196,10 @@ class Convention(Viewed):
 
     if not TYPE_CHECKING:  # a type checker reads the fields
 
-        def __init__(self, library: str | None = None, /, **choices: Any) -> None:
+        def __init__(self, library: str | None = None, **choices: Any) -> None:
             """Keep the choices that are not defaults: a library's, then the given ones."""
             if library is not None:
-                self.__dict__.update(vars(self.preset(library)), request=(library, choices))
+                self.__dict__.update(vars(self.preset(library)), source=(library, "", choices))
             self._set(choices)
 
     def _set(self, choices: Mapping[str, Any]) -> None:
@@ -232,9 +234,32 @@ class Convention(Viewed):
             raise InvalidInputError(msg)
 
     def __repr__(self) -> str:
-        """Return the choices that are not defaults."""
-        kept = (f"{name}={vars(self)[name]!r}" for name in _NAMES if name in vars(self))
-        return f"Convention({', '.join(kept)})"
+        """Return the call that makes it, with the choices that are not defaults."""
+        library, metric, changes = self.source
+        if metric and not library:
+            return f"Convention.from_signature({metric + '|' + self.signature!r})"
+        names = [name for name in _NAMES if name in vars(self)]
+        kept = changes if library else {name: getattr(self, name) for name in names}
+        options = ", ".join(f"{name}={value!r}" for name, value in kept.items())
+        if metric:
+            made = f"Convention.preset({library!r}, {metric!r})"
+            return f"{made}.replace({options})" if options else made
+        return f"Convention({', '.join(filter(None, [library and repr(library), options]))})"
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether both measure every metric in the same way."""
+        if not isinstance(other, Convention):
+            return NotImplemented
+        is_same = self.choices == other.choices
+        return is_same and self._choices_by_metric == other._choices_by_metric
+
+    @property
+    def _choices_by_metric(self) -> Any:
+        """What some metrics are measured by besides: their own choices, or a library's."""
+        library, metric, _ = self.source
+        if library and not metric:
+            return self.source
+        return [parse_metric_name(metric), own] if (own := self.find_own_choices(metric)) else []
 
     def __hash__(self) -> int:
         """Return a hash that equal conventions share, also if `gain` is a mapping."""
@@ -254,9 +279,12 @@ class Convention(Viewed):
         'input'
         """
         changed = object.__new__(type(self))
-        kept = {*_NAMES, "preset_of", "own_choices"} & vars(self).keys()
+        kept = {*_NAMES, "source"} & vars(self).keys()
         changed.__dict__.update({name: vars(self)[name] for name in kept})
         changed._set(changes)
+        if "source" in kept:
+            library, metric, before = self.source
+            changed.__dict__["source"] = library, metric, {**before, **changes}
         return changed
 
     def select_choices(self, *names: str) -> tuple[Any, ...]:
@@ -356,8 +384,11 @@ class Convention(Viewed):
         if not isinstance(text, str):
             msg = f"A signature is text, not {quote(text)}."
             raise InvalidInputError(msg)
-        _, texts = cls.parse_texts(text)
-        return cls(**{name: notation.parse_choice(name, texts[name]) for name in _NAMES})
+        metric, texts = cls.parse_texts(text)
+        made = cls(**{name: notation.parse_choice(name, texts[name]) for name in _NAMES})
+        if "=" in metric:
+            made.__dict__["source"] = "", metric, {}
+        return made
 
     def compute_gains(self, true: Floats, threshold: float | None) -> Floats:
         """Return the gain of every grade, 0 for an unlabelled item (NaN).
@@ -457,9 +488,7 @@ class Convention(Viewed):
         if convention is None or isinstance(convention, str):
             return cls(convention)
         if isinstance(convention, Mapping):
-            made = cls()
-            made._set(convention)
-            return made
+            return cls(**{str(name): value for name, value in convention.items()})
         if not isinstance(convention, cls):
             msg = (
                 f"convention must be a Convention(...), not {quote(convention)}. "
@@ -481,11 +510,11 @@ class Convention(Viewed):
         >>> Convention("catboost", gain="linear").resolve("ap@10").undefined
         0.0
         """
-        if self.request is None:
+        library, chosen_for, changes = self.source
+        if not library or chosen_for:
             InvalidInputError.raise_if(self.find_preset_mismatch(metric))
             return self
-        library, choices = self.request
-        return self.preset(library, metric).replace(**choices)
+        return self.preset(library, metric).replace(**changes)
 
     @classmethod
     def preset(cls, name: str, metric: str | None = None) -> Convention:
@@ -512,10 +541,25 @@ class Convention(Viewed):
         0.0
         """
         choices = presets.find_choices(name, metric)
-        own = {one: choices.pop(one) for one in choices.keys() - {*_NAMES}}
-        convention = cls(**choices)
-        convention.__dict__.update(preset_of=(name, str(metric or "ndcg")), own_choices=own)
+        convention = cls(**{each: value for each, value in choices.items() if each in _NAMES})
+        convention.__dict__["source"] = name, str(metric or "ndcg"), {}
         return convention
+
+    def find_own_choices(self, metric: str) -> dict[str, Any]:
+        """Return the choices in a metric's brackets that come with these for that metric.
+
+        Examples
+        --------
+        >>> Convention.preset("elliot", "gini").find_own_choices("gini@10")
+        {'over': 'n-1', 'as': 'equality'}
+        """
+        library, chosen_for, _ = self.source
+        if parse_metric_name(chosen_for) != parse_metric_name(metric):
+            return {}
+        if not library:
+            return notation.parse_options(chosen_for)
+        choices = presets.find_choices(library, chosen_for)
+        return {name: value for name, value in choices.items() if name not in _NAMES}
 
     def find_preset_mismatch(self, metric: str) -> str:
         """Return how the library's choices for a metric differ if the preset is for another one.
@@ -525,22 +569,24 @@ class Convention(Viewed):
         >>> Convention.preset("sklearn").find_preset_mismatch("dcg")
         ''
         """
-        if self.preset_of is None or not presets.PRESETS[self.preset_of[0]].has(metric):
+        name, chosen_for, _ = self.source
+        if not name or not presets.PRESETS[name].has(metric):
             return ""
-        name, preset_metric = self.preset_of
-        wanted, actual = (type(self).preset(name, one) for one in (metric, preset_metric))
+        chosen_for = chosen_for or "ndcg"
+        wanted, actual = (type(self).preset(name, each) for each in (metric, chosen_for))
         different = {
             field: getattr(wanted, field)
             for field in _NAMES
             if getattr(wanted, field) != getattr(actual, field) == getattr(self, field)
         }
-        if wanted.own_choices != actual.own_choices:
-            different |= wanted.own_choices
+        if parse_metric_name(metric) != parse_metric_name(chosen_for):
+            own = wanted.find_own_choices(metric)
+            different |= {name: value for name, value in own.items() if f"{name}=" not in metric}
         if not different:
             return ""
         choices = ", ".join(f"{field}={value!r}" for field, value in different.items())
         return (
-            f"Convention.preset({name!r}) has the choices for {preset_metric}, but {name} measures "
+            f"Convention.preset({name!r}) has the choices for {chosen_for}, but {name} measures "
             f"{metric} under {choices}. Write convention={name!r}, which measures each metric as "
             f"that library does, or Convention.preset({name!r}, {metric!r})."
         )
@@ -571,7 +617,7 @@ if not TYPE_CHECKING:  # what editors and `help` show
         Parameter(one.name, Parameter.KEYWORD_ONLY, default=one.default)
         for one in fields(Convention)
     ]
-    _library = Parameter("library", Parameter.POSITIONAL_ONLY, default=None)
+    _library = Parameter("library", Parameter.POSITIONAL_OR_KEYWORD, default=None)
     Convention.__signature__ = Signature([_library, *_choices])
 _MAX_RANKS = 10_000_000  # whose weights take 80 MB
 _NAMES = tuple(field.name for field in fields(Convention))

@@ -178,6 +178,19 @@ def parse_metric_name(metric: object) -> str:
     return METRIC_ALIASES.get(normalise_name(name), name)
 
 
+def parse_options(metric: str) -> dict[str, Any]:
+    """Return what a metric has in its brackets by name.
+
+    Examples
+    --------
+    >>> parse_options("diversity(genres,over=k,single=0.0)@10")
+    {'over': 'k', 'single': 0.0}
+    """
+    parts = metric.partition("(")[2].rpartition(")")[0].split(",")
+    options = (part.partition("=") for part in parts)
+    return {name: parse_choice(name, text) for name, equals, text in options if equals}
+
+
 def resolve_alias(metric: str) -> str:
     """Return a metric with its alias replaced by its name; options and cutoff stay.
 

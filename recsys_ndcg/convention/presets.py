@@ -104,6 +104,8 @@ def find_choices(name: str, metric: str | None = None) -> dict[str, Any]:
             value = repr(value or word) if (value or word) in described[fields[0]] else "..."
             examples = " or ".join(f"convention=Convention({one}={value})" for one in fields[:3])
             hint = f"It is a choice: write {examples}."
+        if not isinstance(name, str):
+            hint = "Name a library, or give choices by name: Convention(gain='linear')."
         msg = f"No preset is named {quote(name)}. {hint}"
         raise InvalidInputError(msg)
     metric_name, choices = parse_metric_name(metric or "ndcg"), preset.choices

@@ -244,12 +244,13 @@ def _describe_measures(plan: FoldPlan) -> dict[str, dict[str, str]]:
             functions: dict[str, Any] = {"function": (measure.function, measure.keywords)}
             choices = {"kind": "function", "name": get_qualified_name(measure.function)}
         else:
-            measurement = next(one for one in ranking.measurements if one.metric == metric)
+            measurement = next(one for one in ranking.measurements if str(one) == str(metric))
             convention, threshold = measurement.convention, str(measurement.threshold)
             rules = {name: getattr(convention, name) for name in ("gain", "discount", "distance")}
             functions = {kind: rule for kind, rule in rules.items() if callable(rule)}
             functions |= {"metric": type(metric)} if metric.custom_class else {}
             choices = {"kind": "ranking", **convention.texts, "threshold": threshold}
+            choices["metric"] = str(measurement.metric)
             known = sorted(plan.known.keys() & metric.find_sources(convention))
             choices |= {f"content of {name}": _hash_table(plan.known[name]) for name in known}
         for kind, function in functions.items():

@@ -374,7 +374,10 @@ class GroupedLists(ReadOnlyArrays, Viewed):
         return replace(self, offsets=np.searchsorted(rows, self.offsets), columns=columns)
 
     def take(self, users: slice | Positions) -> Self:
-        """Return some users, given by ascending positions, or by a slice: that shares memory."""
+        """Return some users: by ascending positions, or by a slice, which shares memory."""
+        if isinstance(users, slice):
+            first, last, step = users.indices(len(self))
+            users = slice(first, max(first, last)) if step == 1 else np.arange(len(self))[users]
 
         def find_rows(offsets: Positions) -> slice | Positions:
             if isinstance(users, slice):

@@ -145,12 +145,7 @@ class Metric:
         return not self.needs or self.needs_threshold or self.uses_gains
 
     def __str__(self) -> str:
-        """Return the name that it was asked for by, such as ``ndcg@10``."""
-        return self.__dict__.get("_asked_for_by") or self.full_name
-
-    @property
-    def full_name(self) -> str:
-        """The name with all its parameters that are not defaults, which `parse_metrics` reads."""
+        """Return the name with all parameters that are not defaults; `parse_metrics` reads it."""
         texts = {}
         for one in fields(self):
             value = getattr(self, one.name)
@@ -189,12 +184,11 @@ class Metric:
             changes[declared[name].name] = None if is_default else value
         return replace(self, **changes)
 
-    def fill_in(self, choices: Mapping[str, Any]) -> Self:
-        """Return the metric, under the same name, with a library's choices where it has none."""
-        filled = self.with_choices({**choices, **self._chosen}) if self._find_fields() else self
-        if filled != self:
-            object.__setattr__(filled, "_asked_for_by", str(self))
-        return filled
+    def with_defaults(self, choices: Mapping[str, Any]) -> Self:
+        """Return the metric with some choices where nothing is chosen; others are ignored."""
+        declared = self._find_fields()
+        given = {name: value for name, value in choices.items() if name in declared}
+        return self.with_choices({**given, **self._chosen}) if declared else self
 
     @property
     def custom_class(self) -> str:

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, get_args
+
+from recsys_ndcg.background import SOURCES
+from recsys_ndcg.errors import InvalidInputError, check_choice
+
+_Kind: TypeAlias = Literal[
+    "source", "column", "distance", "entries", "group", "user group", "estimates", "inside",
+    "weights", "no ties", "no chance", "never",
+]  # fmt: skip
 
 
-class Requirement(NamedTuple):
+@dataclass(frozen=True)
+class Requirement:
     """Something that a metric needs under a convention.
 
     Parameters
@@ -33,11 +43,23 @@ class Requirement(NamedTuple):
         What of this kind.
     why : str
         The reason, for kinds that only the metric can explain.
+
+    Raises
+    ------
+    InvalidInputError
+        There is no such kind or source, or ``"no ties"``, ``"no chance"`` or ``"never"`` has no
+        reason.
     """
 
-    kind: Literal[
-        "source", "column", "distance", "entries", "group", "user group", "estimates", "inside",
-        "weights", "no ties", "no chance", "never",
-    ]  # fmt: skip
+    kind: _Kind
     of: Any = ""
     why: str = ""
+
+    def __post_init__(self) -> None:
+        """Check the kind and what belongs to it."""
+        check_choice("Requirement: kind", self.kind, get_args(_Kind))
+        if self.kind == "source":
+            check_choice("Requirement('source'): of", self.of, ("items", *SOURCES))
+        if self.kind in ("no ties", "no chance", "never") and not self.why:
+            msg = f"Requirement({self.kind!r}) needs why=, the reason as a sentence."
+            raise InvalidInputError(msg)

@@ -135,18 +135,19 @@ class Code:
             self.names[1:], _find_differing(lines), _find_differing(self.lines), strict=True
         )
         texts = []
-        for name, differing, in_full in pairs:
+        for name, (metric, *differing), (_, *in_full) in pairs:
             left_out = [part for part in in_full if part.partition(":")[0] in first]
-            if differing or left_out:
-                texts.append("|".join([name, *dict.fromkeys([*differing, *left_out])]))
+            in_brackets = [metric] if name.partition(":")[0] != metric else []
+            if parts := dict.fromkeys([*in_brackets, *differing, *left_out]):
+                texts.append("|".join([name, *parts]))
         exceptions = f", except: {'; '.join(texts)}" if texts else ""
         return [lines[0], f"other signatures are the same{exceptions}"]
 
 
 def _find_differing(lines: Sequence[str]) -> list[list[str]]:
-    """Return the parts of each further signature that the first one does not have."""
+    """Return the metric of each further signature, and the parts that the first one lacks."""
     first, *others = (line.split("|") for line in lines)
-    return [[part for part in parts if part not in first] for _, *parts in others]
+    return [[name, *(part for part in parts if part not in first)] for name, *parts in others]
 
 
 @dataclass(frozen=True)

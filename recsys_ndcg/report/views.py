@@ -20,8 +20,9 @@ def view_convention(convention: Convention) -> Document:
     texts, defaults = convention.texts, convention.format_defaults()
     n_changed = sum(text != defaults[name] for name, text in texts.items())
     made_from = ""
-    if convention.preset_of:
-        made_from = "made from the preset {} for {}, ".format(*convention.preset_of)
+    if convention.source[0]:
+        library, metric, _ = convention.source
+        made_from = f"made from the preset {library} for {metric or 'each metric'}, "
     facts = f"Convention: {made_from}{pluralise(n_changed, 'choice')} changed from the defaults"
     shown = {name: text for name, text in texts.items() if is_shown(name, text)}
     rest = {name: text for name, text in texts.items() if name not in shown}

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from recsys_ndcg.convention import Convention, parse_metric_name
+from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.lists import Facts
@@ -45,6 +45,8 @@ class Measurement:
         Why there is no score; the column is NaN then.
     is_weighted : bool
         Whether labels have weights.
+    asked_for : str
+        The name of the column, if the metric has choices besides that a library makes.
 
     Examples
     --------
@@ -61,6 +63,7 @@ class Measurement:
     short_below: int = 0
     no_score_reason: str = ""
     is_weighted: bool = False
+    asked_for: str = ""
 
     def __post_init__(self) -> None:
         """Use the metric's own rule for ties, if it has one."""
@@ -73,13 +76,14 @@ class Measurement:
         cls, convention: Convention, metric: Metric, threshold: float | None, short_below: int
     ) -> Measurement:
         """Return the measurement of a metric; a library's convention has choices of its own."""
-        is_its = parse_metric_name((convention.preset_of or ("", ""))[1]) == metric.name
-        metric = metric.fill_in(convention.own_choices if is_its else {})
-        return cls(metric, convention, threshold, short_below=short_below)
+        name = str(metric)
+        metric = metric.with_defaults(convention.find_own_choices(name))
+        asked_for = "" if str(metric) == name else name
+        return cls(metric, convention, threshold, short_below=short_below, asked_for=asked_for)
 
     def __str__(self) -> str:
-        """Return the name of the metric."""
-        return str(self.metric)
+        """Return the name of the metric, as it was asked for."""
+        return self.asked_for or str(self.metric)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what a saved file needs to show the scores, as JSON values; NaN is None."""
@@ -92,6 +96,7 @@ class Measurement:
             "a_ratio": type(metric).score is Metric.score,  # whether the score is a quotient
             "undefined": None if np.isnan(self.score_if_undefined) else self.score_if_undefined,
             **({"weighted": True} if self.is_weighted else {}),
+            **({"metric": str(metric)} if str(metric) != str(self) else {}),
         }
 
     @classmethod
@@ -122,10 +127,12 @@ class Measurement:
         rule = Convention(undefined="skip" if undefined is None else undefined)
         if re.split(r"\W", name, maxsplit=1)[0].lower() in names:
             with suppress(RecsysNdcgError):
-                metric = parse_metrics(name)[0]
+                metric = parse_metrics(stored.get("metric", name))[0]
                 if not stored["bounded"]:  # sums over lists
                     rule = rule.replace(list_over="one")
-                return cls(metric, rule, is_weighted=stored.get("weighted", False))
+                is_weighted = stored.get("weighted", False)
+                asked_for = "" if str(metric) == name else name
+                return cls(metric, rule, is_weighted=is_weighted, asked_for=asked_for)
         if not stored["a_ratio"]:
             msg = (
                 f"{name} is not a built-in metric, and has its own formula for the score. Import "

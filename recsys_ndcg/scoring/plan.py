@@ -110,7 +110,7 @@ class Plan:
         >>> Plan.complete_options(5, 2.0, "trec_eval")
         ([5], 2.0)
         """
-        preset = PRESETS.get((Convention.validate(convention).preset_of or ("",))[0])
+        preset = PRESETS.get(Convention.validate(convention).source[0])
         if isinstance(k, str) and k == "default":
             k = preset.k if preset else 10
         is_one = isinstance(k, str | bytes) or getattr(k, "ndim", 1) == 0
@@ -162,7 +162,7 @@ class Plan:
             for one in self.measurements
             if one.metric.uses_gains
             and one.convention.gain == "exponential"
-            and one.convention.preset_of is None  # a library's own choice
+            and not one.convention.source[0]  # a library's own choice
         ]
         highest = facts.all_grades.highest
         if steep and highest >= _STEEP_GRADE:

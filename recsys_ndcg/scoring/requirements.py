@@ -63,7 +63,7 @@ def find_objection(one: Measurement, facts: Facts, lists: GroupedLists | None = 
     lists : GroupedLists, optional
         The lists, for the first offending rows in the message.
     """
-    return next(_find_objections(one, facts, lists), "")
+    return next(filter(None, _find_objections(one, facts, lists)), "")
 
 
 def _find_objections(one: Measurement, facts: Facts, lists: GroupedLists | None) -> Iterator[str]:

@@ -120,7 +120,7 @@ class Signature(str, Viewed):  # noqa: SLOT000 - caches the parsed text
             is_by_item = known is not None and known.weights is not None
             texts["weights"] = known.digest("weights") if known and is_by_item else "column"
         texts |= {"protocol": facts.protocol, "users": str(n_users), "version": __version__}
-        return cls.from_parts(one.metric.full_name, texts)
+        return cls.from_parts(str(one.metric), texts)
 
     @property
     def text(self) -> str:

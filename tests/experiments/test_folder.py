@@ -190,6 +190,16 @@ def test_a_run_resumes_only_with_the_same_options(change: Any, folder: Path) -> 
     assert _contents(folder) == before
 
 
+def test_a_choice_in_brackets_is_an_option(folder: Path) -> None:
+    """Also a library's, behind the name of the metric."""
+    options: dict[str, Any] = {"metrics": ["gini@3"], "protocol": "catalogue", "folder": folder}
+    library = run(with_top(MostPopular()), convention="elliot", **options)
+    assert "gini(over=n-1,as=equality)@3" in library.signature().text
+    same = rn.Convention(**rn.Convention.preset("elliot", "gini").choices)
+    fault = "metric: gini.over=n-1,as=equality.@3, now gini@3"
+    assert_rejected(fault, run, with_top(MostPopular()), whole=False, convention=same, **options)
+
+
 def test_a_splitter_must_repeat_its_splits(folder: Path) -> None:
     """One that draws other splits each time would mix what cannot be compared."""
 

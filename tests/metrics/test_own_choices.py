@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import pickle
+import re
 from dataclasses import fields
 from typing import Any
 
@@ -78,6 +80,9 @@ def test_a_library_chooses_for_its_metrics_and_what_is_asked_for_counts_more() -
     assert evaluate(full, convention=convention).mean[full] == elliot.mean["gini@2"]
     assert evaluate("gini@2", convention=convention).mean["gini@2"] == elliot.mean["gini@2"]
     assert evaluate(METRICS["coverage"](2), convention="elliot").mean["coverage@2"] == 4
+    gini = rn.Convention.preset("warprec", "gini@2")
+    assert_rejected("measures entropy@2 under base='e'", evaluate, "entropy@2", convention=gini)
+    assert evaluate("entropy(base=e)@2", convention=gini).mean.iloc[0] > 1
     other = evaluate("gini(as=inequality)@2", convention="elliot")
     assert other.mean.iloc[0] == pytest.approx(1 - elliot.mean["gini@2"])
     assert other.signature(other.mean.index[0]).metric == "gini(over=n-1)@2"
@@ -85,11 +90,32 @@ def test_a_library_chooses_for_its_metrics_and_what_is_asked_for_counts_more() -
 
 def test_a_library_s_choices_are_found_in_a_saved_report(tmp_path: Any) -> None:
     """With the bounds of the scores: a count has none."""
-    report = evaluate(["coverage@2", "coverage(as=count)@1"])
+    asked = ["gini@2", "coverage@2", "coverage(as=share)@1"]
+    report = evaluate(asked, convention="elliot")
     report.save(tmp_path / "report.json")
     loaded = rn.Report.load(tmp_path / "report.json")
-    assert loaded.bounded.tolist() == report.bounded.tolist() == [True, False]
+    assert loaded.metrics == report.metrics == asked
+    assert loaded.bounded.tolist() == report.bounded.tolist() == [True, False, True]
     pd.testing.assert_frame_equal(loaded.summary, report.summary)
+    assert loaded.take(["a", "c"]).mean.equals(report.take(["a", "c"]).mean)
+
+
+def test_choices_in_brackets_are_read_back_from_a_signature() -> None:
+    """Under the plain name of the metric, too, from a report and from a reconciliation."""
+    mean = evaluate("gini@2", convention="elliot").mean["gini@2"]
+    text = str(rn.reconcile(**DATA, metrics="gini@2", threshold=1, convention="elliot"))
+    (yours,) = re.findall(r"^yours: (.*)$", text, re.MULTILINE)
+    signature = evaluate("gini@2", convention="elliot").signature("gini@2")
+    for convention in (rn.Convention.from_signature(yours), signature.convention):
+        assert evaluate("gini@2", convention=convention).mean["gini@2"] == mean
+        assert evaluate("gini@2", convention=eval(repr(convention), vars(rn))).mean.iloc[0] == mean  # noqa: S307
+        assert evaluate("coverage@2", convention=convention).mean["coverage@2"] == 1
+
+
+def test_other_signatures_name_the_choices_in_brackets() -> None:
+    """A library's choice is not hidden behind the name that was asked for."""
+    text = str(evaluate(["coverage@2", "gini@2"], convention="elliot"))
+    assert "except: gini@2|gini(over=n-1,as=equality)@2" in text
 
 
 @pytest.mark.parametrize(
@@ -118,6 +144,25 @@ def test_a_convention_holds_what_differs_from_the_defaults() -> None:
     assert pickle.loads(pickle.dumps(again)) == again  # noqa: S301
     assert repr(again) == "Convention(undefined=0.0)"
     assert "gain" in inspect.signature(rn.Convention).parameters
+
+
+@pytest.mark.parametrize("name", rn.Convention.presets())
+def test_conventions_are_equal_if_they_measure_every_metric_alike(name: str) -> None:
+    """A library's metrics have their own choices; what is printed makes the same convention."""
+    top = {"max_grade": 5.0} if rn.Convention.preset(name).ideal == "max" else {}
+    library = rn.Convention(name, **top)
+    made = [library, library.replace(ties="worst"), rn.Convention.preset(name, "gini@3")]
+    made.append(made[-1].replace(seen="raise"))
+    for convention in made:
+        again = eval(repr(convention), vars(rn))  # noqa: S307
+        assert again == convention
+        assert hash(again) == hash(convention)
+        assert pickle.loads(pickle.dumps(convention)) == convention  # noqa: S301
+    assert library != rn.Convention(**library.choices) == dataclasses.replace(library)
+    assert made[1].resolve("ap@3") == rn.Convention.preset(name, "ap@3").replace(
+        ties="worst", **top
+    )
+    assert rn.Convention.validate({"library": name, **top}) == library
 
 
 def test_replacing_a_choice_checks_that_choice(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,7 +205,11 @@ def test_a_library_with_a_change_measures_each_metric_as_the_library_does() -> N
         (lambda: rn.Convention("catboost", gian="linear"), "no option 'gian'. Did you mean 'gain'"),  # type: ignore[call-arg]
         (lambda: rn.Convention("rectools", gain="linear"), "ideal='max' needs the top grade"),
         (lambda: {"gian": "linear"}, "no option 'gian'. Did you mean 'gain'"),
-        (lambda: {7: "linear"}, "Convention has no option 7"),
+        (lambda: {7: "linear"}, "Convention has no option '7'"),
+        (
+            lambda: rn.Convention({"gain": "linear"}),
+            "give choices by name: Convention.gain='linear",
+        ),  # type: ignore[arg-type]
     ],
 )
 def test_a_library_or_choice_that_does_not_exist_is_refused(convention: Any, message: str) -> None:
