@@ -168,15 +168,10 @@ def add_background(
             raise InvalidInputError(msg)
         return replace(lists, background=background, background_users=users)
     known, codes = background.align(lists.item_ids)
-    moved: dict[str, Any] = {"item": codes[lists.item_codes]}
+    lists = lists.with_columns(item=codes[lists.item_codes])
     unlisted = {**lists.unlisted, "item": codes[lists.unlisted["item"]]}
     lists = replace(
-        lists,
-        columns={**lists.columns, **moved},
-        item_ids=known.items,
-        unlisted=unlisted,
-        background=known,
-        background_users=users,
+        lists, item_ids=known.items, unlisted=unlisted, background=known, background_users=users
     )
     if known.weights is not None:
         _check_weights(lists)
