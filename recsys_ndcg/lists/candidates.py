@@ -307,7 +307,7 @@ def _count_candidates(lists: GroupedLists, n_items: Any) -> Positions:
             raise InvalidInputError(msg)
     counts = np.array(sizes, dtype=np.int64)
     n_different = len(np.asarray(lists.item_ids))
-    fewest = lists.n_ranks if is_by_user else np.full(len(lists), n_different)
+    fewest = lists.pool.count_ranks(lists) if is_by_user else np.full(len(lists), n_different)
     if (counts < fewest).any():
         first = int((counts < fewest).argmax())
         whose = f"of user {quote(users[first])} " if is_by_user else ""

@@ -139,7 +139,7 @@ class GradedLists(Cache):
 
         def compute() -> Floats:
             lists = self.lists
-            n_rows, n_items = np.diff(lists.offsets), lists.n_candidates
+            n_rows, n_items = np.diff(lists.offsets), lists.pool.count_candidates(lists)
             values = self._sort_gains(convention, threshold)
             largest = np.zeros(len(lists))
             largest[n_rows > 0] = values[lists.offsets[:-1][n_rows > 0]]
@@ -156,7 +156,7 @@ class GradedLists(Cache):
     def compute_flag_norm(self, flags: Floats) -> Floats:
         """Return the Euclidean norm of each list's centred flags, which are 0 or 1."""
         lists = self.lists
-        ones, n_items = lists.sum_by_user(flags), lists.n_candidates
+        ones, n_items = lists.sum_by_user(flags), lists.pool.count_candidates(lists)
         norm: Floats = np.sqrt(ones * (n_items - ones) / np.maximum(n_items, 1))
         return norm
 

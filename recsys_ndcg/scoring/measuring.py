@@ -56,7 +56,7 @@ def map_blocks(
         one.convention.tie_rule.by == "text" for one in measurements
     ):
         lists = lists.with_columns(text=find_text_places(lists))
-    n_read = lists.n_ranks
+    n_read = lists.pool.count_ranks(lists)
     n_read = n_read if depth is None else np.minimum(n_read, depth)
     blocks = split_users(lists.offsets, n_read)
 
