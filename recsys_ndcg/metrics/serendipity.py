@@ -186,8 +186,7 @@ class Serendipity(OfColumn, OfItems):
         rows, columns = lists.sum_by_user(by_item**2), (by_rank**2).sum(axis=1)
         variance = n * (n * squares - rows - columns) + by_rank.sum(axis=1) ** 2
         variance = np.where(variance < 1e-12 * n * n * squares, 0.0, variance)
-        deviation: Floats = np.sqrt(variance / np.maximum(n - 1, 1)) / n
-        return deviation
+        return np.sqrt(variance / np.maximum(n - 1, 1)) / n
 
 
 def rank_by_popularity(known: Background, convention: Convention) -> Floats:

@@ -386,8 +386,7 @@ class Ranking(Cache):
     def _average(self, values: ItemValues) -> Floats:
         """Return the mean value of all items that each list is drawn from, 0 for an empty list."""
         n_items = self.lists.pool.count_candidates(self.lists)
-        mean: Floats = self._sum_values(values) / np.maximum(n_items, 1)
-        return mean
+        return self._sum_values(values) / np.maximum(n_items, 1)
 
     def _sum_values(self, values: ItemValues) -> Floats:
         """Return the sum of the values of these items."""
