@@ -168,15 +168,10 @@ def add_background(
             raise InvalidInputError(msg)
         return replace(lists, background=background, background_users=users)
     known, codes = background.align(lists.item_ids)
-    moved: dict[str, Any] = {"item": codes[lists.item_codes]}
+    lists = lists.with_columns(item=codes[lists.item_codes])
     unlisted = {**lists.unlisted, "item": codes[lists.unlisted["item"]]}
     lists = replace(
-        lists,
-        columns={**lists.columns, **moved},
-        item_ids=known.items,
-        unlisted=unlisted,
-        background=known,
-        background_users=users,
+        lists, item_ids=known.items, unlisted=unlisted, background=known, background_users=users
     )
     if known.weights is not None:
         _check_weights(lists)
@@ -312,7 +307,7 @@ def _count_candidates(lists: GroupedLists, n_items: Any) -> Positions:
             raise InvalidInputError(msg)
     counts = np.array(sizes, dtype=np.int64)
     n_different = len(np.asarray(lists.item_ids))
-    fewest = lists.n_ranks if is_by_user else np.full(len(lists), n_different)
+    fewest = lists.pool.count_ranks(lists) if is_by_user else np.full(len(lists), n_different)
     if (counts < fewest).any():
         first = int((counts < fewest).argmax())
         whose = f"of user {quote(users[first])} " if is_by_user else ""

@@ -432,7 +432,7 @@ class Facts:
             missing=int(lists.missing.sum()),
             impossible=int(lists.pool.count_impossible(lists).sum()),
             merged=0 if lists.repeats is None else int(lists.repeats.sum()),
-            longest=int(lists.n_ranks.max(initial=1)),
+            longest=int(lists.pool.count_ranks(lists).max(initial=1)),
             listed=Grades.of(true, distinct=keep_distinct),
             unlisted=Grades.of(lists.unlisted["true"], distinct=keep_distinct),
             estimated=estimated,

@@ -328,16 +328,6 @@ class GroupedLists(ReadOnlyArrays, Viewed):
         """The user's position and the item of every training row of these users, each once."""
         return self.get_background().train.of_users(np.asarray(self.background_users))
 
-    @property
-    def n_candidates(self) -> Positions:
-        """The number of items that the recommender ordered for each user."""
-        return self.pool.count_candidates(self)
-
-    @property
-    def n_ranks(self) -> Positions:
-        """The largest number of ranks of each user's list and ideal list."""
-        return self.pool.count_ranks(self)
-
     @lazy_property
     def n_unlisted(self) -> Positions:
         """The number of each user's labelled items that are not in the list."""

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from recsys_ndcg.arrays import Codes, Floats, Ids, Positions, count_offsets, divide, sort_by_key
+from recsys_ndcg.arrays import Codes, Ids, Positions, count_offsets, divide, sort_by_key
 from recsys_ndcg.errors import InvalidInputError, format_count, quote
 from recsys_ndcg.parallel import map_in_threads, split_rows, split_users
 
@@ -270,5 +270,4 @@ def _merge_runs(values: NDArray[Any], starts: Positions, rule: str) -> NDArray[A
     is_number = ~np.isnan(values)
     total = np.add.reduceat(np.where(is_number, values, 0.0), starts)
     count = np.add.reduceat(is_number.astype(np.float64), starts)
-    clipped: Floats = np.clip(divide(total, count), values[starts], highest)
-    return clipped
+    return np.clip(divide(total, count), values[starts], highest)

@@ -60,5 +60,4 @@ class AUC(Metric):
     def denominator(self, ranking: Ranking) -> Floats:
         """Return the number of all pairs."""
         relevant, _ = ranking.relevant_ranks
-        pairs: Floats = relevant * (ranking.n_items - relevant)
-        return pairs
+        return relevant * (ranking.n_items - relevant)

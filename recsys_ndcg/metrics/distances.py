@@ -346,8 +346,7 @@ def sum_candidates(known: Background, column: str, convention: Convention) -> Fl
         return sums
 
     key = "sums", column, convention.distance, convention.popularity_of
-    sums: Floats = _get_cache(known).get_or_compute(key, compute)
-    return sums
+    return _get_cache(known).get_or_compute(key, compute)
 
 
 def average_candidates(

@@ -85,7 +85,6 @@ def _in_catalogue(ranking: Ranking) -> Flags:
 
 
 @register_metric
-@dataclass(frozen=True)
 class EEL(ExpectedExposure):
     r"""Expected exposure loss: how far the exposure of groups is from that in ideal lists.
 
@@ -134,7 +133,6 @@ class EEL(ExpectedExposure):
 
 
 @register_metric
-@dataclass(frozen=True)
 class EED(OfExposure):
     r"""Expected exposure disparity: how unequal the exposure of groups is.
 
@@ -177,7 +175,6 @@ class EED(OfExposure):
 
 
 @register_metric
-@dataclass(frozen=True)
 class EER(ExpectedExposure):
     r"""Expected exposure relevance: how much of the exposure goes where ideal lists have it.
 

@@ -69,7 +69,6 @@ class MAPIA(OfTopics):
 
 
 @register_metric
-@dataclass(frozen=True)
 class PIA(OfTopics, OfItems):
     r"""Intent-aware precision: the mean over topics of the precision for each.
 

@@ -64,21 +64,20 @@ class OverItemGroups(OverLists):
         known = lists.get_background()
         weights = self.weigh_ranks(ranking.width(self.k), ranking.convention)
         rows, user, share = ranking.exposure(weights)
-        (more_users, more_items), more_columns = self.describe_more(ranking)
-        columns = {"share": share, **self.describe_shown(ranking, rows, share)}
+        (more_users, more_items), more = self.describe_more(ranking)
+        shown = {"share": share, **self.describe_shown(ranking, rows, share)}
         nothing = np.zeros(len(rows)), np.zeros(len(more_items))
         user = np.concatenate([user, more_users])
         item = np.concatenate([np.asarray(lists.item_codes)[rows], more_items]).astype(np.int64)
         order = np.argsort(user, kind="stable")
         by_row = {
-            name: np.concatenate(
-                [columns.get(name, nothing[0]), more_columns.get(name, nothing[1])]
-            )[order]
-            for name in {**columns, **more_columns}
+            name: np.append(shown.get(name, nothing[0]), more.get(name, nothing[1]))[order]
+            for name in {**shown, **more}
         }
         codes, names = self.assign_groups(known, ranking.convention)
         if self.group:
             codes = np.where((codes >= 0) & (names[codes] == self.group), 0, -1)
+        group = (codes + 1).astype(np.float64)
         return Exposures(
             np.asarray(lists.item_ids),
             compute_offsets(np.bincount(user, minlength=len(lists))),
@@ -86,11 +85,7 @@ class OverItemGroups(OverLists):
             by_row.pop("share"),
             by_row=by_row,
             by_user=self.describe_users(ranking),
-            by_item={
-                **describe_items(lists),
-                "group": (codes + 1).astype(np.float64),
-                **self.describe_background(known),
-            },
+            by_item={**describe_items(lists), "group": group, **self.describe_background(known)},
         )
 
     def describe_shown(self, ranking: Ranking, rows: Positions, share: Floats) -> Columns:

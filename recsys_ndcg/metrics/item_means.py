@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from recsys_ndcg.arrays import Floats
@@ -17,7 +15,6 @@ from recsys_ndcg.ranking import Ranking
 
 
 @register_metric
-@dataclass(frozen=True)
 class ItemMean(OfColumn, OfItems):
     r"""The mean of a numeric column of the features over the first k items, such as a price.
 

@@ -128,8 +128,7 @@ class OfRelevantItems(OfItems):
             return super().denominator(ranking)
         n_places = count_places(ranking, self.k).astype(np.int64)
         discounts = ranking.convention.compute_discounts(int(n_places.max(initial=1)))
-        sums: Floats = np.append(0.0, np.cumsum(discounts))[n_places]
-        return sums
+        return np.append(0.0, np.cumsum(discounts))[n_places]
 
     def list_requirements(self, convention: Convention) -> list[Requirement]:
         """Return what it needs: also usable discounts."""

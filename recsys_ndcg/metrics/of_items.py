@@ -32,8 +32,8 @@ class OfItems(Linear):
     needs = frozenset({"items"})
     reads = LISTS
     bounded = False
-    #: The value of candidates that have no row, if values depend on the user.
-    value_of_others = 0.0
+    #: Whether values are 1 minus those of `values_by_row`, also of candidates without a row.
+    is_complement = False
 
     def values_by_item(self, known: Background, convention: Convention) -> Floats:
         """Return the value of every item, NaN for items that are left out of lists."""
@@ -42,7 +42,7 @@ class OfItems(Linear):
     def values_by_row(self, ranking: Ranking) -> Floats | None:
         """Return the value of every row, if it depends on the user; None if it does not.
 
-        Candidates without a row then have the value `value_of_others`.
+        Candidates without a row then have the value 0, or 1 in a complement.
         """
         return None
 
@@ -63,8 +63,8 @@ class OfItems(Linear):
         if by_row is None:
             by_item = self.values_by_item(lists.get_background(), ranking.convention)
             by_row = by_item[np.asarray(lists.item_codes)]
-        elif self.value_of_others:
-            by_item = np.full(len(np.asarray(lists.item_ids)), self.value_of_others)
+        elif self.is_complement:
+            by_row, by_item = 1.0 - by_row, np.ones(len(np.asarray(lists.item_ids)))
         return ItemValues(key, by_row, by_item, largest_first=self.greater_is_better)
 
     def numerator(self, ranking: Ranking) -> Floats:

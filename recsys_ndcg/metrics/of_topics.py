@@ -20,7 +20,6 @@ TOPICS = ORDER | {"missing_feature"}
 _EQUAL = 1e-9  # gains of at most a few units that differ by less are equal but for rounding
 
 
-@dataclass(frozen=True)
 class OfTopics(OfColumn):
     """A metric of the topics of items: a column of categories, or of sets.
 

@@ -103,11 +103,7 @@ class Unexpected(Overlap):
     name = "unexpected"
     also_called = ("unexpectedness",)
     greater_is_better = True
-    value_of_others = 1.0
-
-    def values_by_row(self, ranking: Ranking) -> Floats:
-        """Return the probability that each item is not among the base model's first k."""
-        return 1.0 - super().values_by_row(ranking)
+    is_complement = True
 
     def numerator(self, ranking: Ranking) -> Floats:
         """Return the number of unexpected places: items, and ranks past the end of the list."""
@@ -208,11 +204,7 @@ class Unseen(Seen):
 
     name = "unseen"
     greater_is_better = True
-    value_of_others = 1.0
-
-    def values_by_row(self, ranking: Ranking) -> Floats:
-        """Return whether the user did not have each item in training, 0 or 1."""
-        return 1.0 - super().values_by_row(ranking)
+    is_complement = True
 
 
 @register_metric

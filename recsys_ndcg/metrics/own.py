@@ -72,8 +72,7 @@ class ByRank(Linear):
             places = ranking.n_items if self.k is None else np.full(len(ranking.n_items), self.k)
         depth = int(places.max(initial=1)) if self.k is None else self.k
         sums = np.append(0.0, np.cumsum(self._compute_weights(depth)))
-        total: Floats = sums[np.minimum(places, depth)]
-        return total
+        return sums[np.minimum(places, depth)]
 
     def list_requirements(self, convention: Convention) -> list[Requirement]:
         """Return what it needs: usable weights."""

@@ -133,7 +133,6 @@ class RSP(ByColumn, StatisticalParity):
 
 
 @register_metric
-@dataclass(frozen=True)
 class PopRSP(ByPopularity, StatisticalParity):
     r"""How unequally items are recommended: popular ones and others.
 
@@ -247,7 +246,6 @@ class REO(ByColumn, EqualOpportunity):
 
 
 @register_metric
-@dataclass(frozen=True)
 class PopREO(ByPopularity, EqualOpportunity):
     r"""How unequally relevant items are recommended: popular ones and others.
 

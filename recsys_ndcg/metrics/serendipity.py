@@ -182,12 +182,11 @@ class Serendipity(OfColumn, OfItems):
         by_item = last * values - last * (last + 1) / 2
         squares = last * values**2 - values * last * (last + 1)
         squares = lists.sum_by_user(squares + last * (last + 1) * (2 * last + 1) / 6)
-        n = np.maximum(lists.n_candidates, 1).astype(np.float64)
+        n = np.maximum(lists.pool.count_candidates(lists), 1).astype(np.float64)
         rows, columns = lists.sum_by_user(by_item**2), (by_rank**2).sum(axis=1)
         variance = n * (n * squares - rows - columns) + by_rank.sum(axis=1) ** 2
         variance = np.where(variance < 1e-12 * n * n * squares, 0.0, variance)
-        deviation: Floats = np.sqrt(variance / np.maximum(n - 1, 1)) / n
-        return deviation
+        return np.sqrt(variance / np.maximum(n - 1, 1)) / n
 
 
 def rank_by_popularity(known: Background, convention: Convention) -> Floats:

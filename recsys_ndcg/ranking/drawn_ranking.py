@@ -26,6 +26,11 @@ class DrawnRanking(Ranking):
     def _others(self) -> tuple[Positions, Positions, Positions]:
         return find_other_candidates(self.lists)
 
+    @lazy_property
+    def _n_others(self) -> Floats:
+        """The number of candidates of each user without a row."""
+        return np.asarray(self.lists.pool.sizes) - np.diff(self.lists.offsets).astype(np.float64)
+
     def _sum_values(self, values: ItemValues) -> Floats:
         total = super()._sum_values(values)
         if values.by_item is not None:
@@ -35,30 +40,20 @@ class DrawnRanking(Ranking):
         return total
 
     def _sum_squares(self, values: ItemValues, mean: Floats) -> Floats:
-        n_others, others = self._sum_others(values, mean)
-        others = n_others * (mean * mean) if others is None else others
-        return super()._sum_squares(values, mean) + others
-
-    def _sum_others(self, values: ItemValues, mean: Floats) -> tuple[Floats, Floats | None]:
-        """Return the number of candidates without a row, and the sum of their squared differences.
-
-        The sum is None if their values are 0.
-        """
-        lists = self.lists
-        n_others = (np.asarray(lists.pool.sizes) - np.diff(lists.offsets)).astype(np.float64)
-        if values.by_item is None:
-            return n_others, None
+        of_rows = super()._sum_squares(values, mean)
+        if values.by_item is None:  # the values of the others are 0
+            return of_rows + self._n_others * (mean * mean)
         catalogue, user, item = self._others
         center = values.by_item[catalogue].mean()
         by_item = values.by_item - center  # near the mean of each user, so nothing cancels
         shift = mean - center
         totals = [
             power(by_item[catalogue]).sum()
-            - np.bincount(user, weights=power(by_item[item]), minlength=len(lists))
+            - np.bincount(user, weights=power(by_item[item]), minlength=len(mean))
             for power in (np.asarray, np.square)
         ]
-        squares: Floats = totals[1] - 2 * shift * totals[0] + n_others * shift * shift
-        return n_others, np.maximum(squares, 0.0)
+        of_others: Floats = totals[1] - 2 * shift * totals[0] + self._n_others * shift * shift
+        return of_rows + np.maximum(of_others, 0.0)
 
     def of_items(self, values: ItemValues) -> Floats:
         """Return the mean value of the candidates at each rank, or their best or worst values."""
@@ -79,8 +74,7 @@ class DrawnRanking(Ranking):
         """Return the largest values, times a sign, of candidates without a row; -inf past them."""
         width, n_users = self._width, len(self.lists)
         if values.by_item is None:
-            n_others, _ = self._sum_others(values, np.zeros(n_users))
-            return np.where(np.arange(width) < n_others[:, None], 0.0, -np.inf)
+            return np.where(np.arange(width) < self._n_others[:, None], 0.0, -np.inf)
         catalogue, user, item = self._others
         order = catalogue[np.argsort(-sign * values.by_item[catalogue], kind="stable")]
         place_of = np.empty(len(values.by_item), dtype=np.int64)
@@ -90,11 +84,10 @@ class DrawnRanking(Ranking):
         first = np.searchsorted(user, np.arange(n_users))
         # the j-th item left out has (place - j) items before it that stay
         before = place - (np.arange(len(pairs)) - first[user])
-        keys = np.repeat(np.arange(n_users), width) * (len(order) + 1) + np.tile(
-            np.arange(width), n_users
-        )
+        owner, rank = np.divmod(np.arange(n_users * width), width)
+        keys = owner * (len(order) + 1) + rank
         skipped = np.searchsorted(user * (len(order) + 1) + before, keys, side="right")
-        index = np.tile(np.arange(width), n_users) + skipped - np.repeat(first, width)
+        index = rank + skipped - first[owner]
         top = np.append(sign * values.by_item[order], -np.inf)[np.minimum(index, len(order))]
         table: Floats = top.reshape(n_users, width)
         return table

@@ -69,25 +69,18 @@ class Exposures(ReadOnlyArrays):
         return replace(concat_along([rows, *parts[1:]], "users"), offsets=compute_offsets(sizes))
 
     @property
-    def rows(self) -> dict[str, NDArray[Any]]:
-        """The columns with an entry per row, by name."""
-        further = {f"by_row.{name}": column for name, column in self.by_row.items()}
-        return {"item": self.item, "share": self.share, **further}
-
-    @property
-    def items(self) -> dict[str, NDArray[Any]]:
-        """The ids of the items and the columns that describe them, by name."""
-        further = {f"by_item.{name}": column for name, column in self.by_item.items()}
-        return {"item_ids": self.item_ids, **further}
-
-    @property
-    def users(self) -> dict[str, NDArray[Any]]:
-        """The columns with an entry per user, by name."""
-        return {f"by_user.{name}": column for name, column in self.by_user.items()}
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """All columns by name, such as ``"share"`` and ``"by_row.hits"``."""
+        by_row, by_user, by_item = (
+            {f"{part}.{name}": column for name, column in getattr(self, part).items()}
+            for part in ("by_row", "by_user", "by_item")
+        )
+        rows = {"offsets": self.offsets, "item": self.item, "share": self.share, **by_row}
+        return {**rows, **by_user, "item_ids": self.item_ids, **by_item}
 
     @classmethod
     def from_columns(cls, columns: Mapping[str, NDArray[Any]]) -> Exposures:
-        """Return the exposures from `rows`, `items`, `users` and ``"offsets"``."""
+        """Return the exposures from their `columns`."""
         parts: dict[str, Any] = {"by_row": {}, "by_user": {}, "by_item": {}}
         for name, column in columns.items():
             part, dot, inner = name.partition(".")

@@ -98,8 +98,7 @@ class GradedLists(Cache):
         values, offsets = self._sort_all_gains(convention, threshold, n_extra)
         padded = np.append(values, 0.0)
         index = offsets[:-1, None] + np.arange(width)
-        table: Floats = padded[np.where(index < offsets[1:, None], index, -1)]
-        return table
+        return padded[np.where(index < offsets[1:, None], index, -1)]
 
     def sum_gains(self, convention: Convention, threshold: float | None) -> Floats:
         """Return the sum of the gains of each user's labelled items, in the list or not."""
@@ -139,7 +138,7 @@ class GradedLists(Cache):
 
         def compute() -> Floats:
             lists = self.lists
-            n_rows, n_items = np.diff(lists.offsets), lists.n_candidates
+            n_rows, n_items = np.diff(lists.offsets), lists.pool.count_candidates(lists)
             values = self._sort_gains(convention, threshold)
             largest = np.zeros(len(lists))
             largest[n_rows > 0] = values[lists.offsets[:-1][n_rows > 0]]
@@ -148,17 +147,15 @@ class GradedLists(Cache):
             mean = lists.sum_by_user(values) / np.maximum(n_items, 1)
             centred = values - np.repeat(mean, n_rows)
             square = lists.sum_by_user(centred * centred) + (n_items - n_rows) * (mean * mean)
-            norm: Floats = unit * np.sqrt(square)
-            return norm
+            return unit * np.sqrt(square)
 
         return self.get_or_compute(("norm", make_gain_key(convention, threshold)), compute)
 
     def compute_flag_norm(self, flags: Floats) -> Floats:
         """Return the Euclidean norm of each list's centred flags, which are 0 or 1."""
         lists = self.lists
-        ones, n_items = lists.sum_by_user(flags), lists.n_candidates
-        norm: Floats = np.sqrt(ones * (n_items - ones) / np.maximum(n_items, 1))
-        return norm
+        ones, n_items = lists.sum_by_user(flags), lists.pool.count_candidates(lists)
+        return np.sqrt(ones * (n_items - ones) / np.maximum(n_items, 1))
 
     def _add_unlisted(
         self, n_extra: Positions, convention: Convention, threshold: float | None

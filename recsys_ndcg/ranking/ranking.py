@@ -199,7 +199,8 @@ class Ranking(Cache):
     @lazy_property
     def _width(self) -> int:
         """The number of ranks in the tables."""
-        longest, depth = int(self.lists.n_ranks.max(initial=1)), self.sorted_lists.depth
+        n_ranks, depth = self.lists.pool.count_ranks(self.lists), self.sorted_lists.depth
+        longest = int(n_ranks.max(initial=1))
         return longest if depth is None else min(depth, longest)
 
     @property
@@ -354,7 +355,7 @@ class Ranking(Cache):
 
     def _deviate(self, item_norm: Floats, weights: Floats) -> Floats:
         """Return the standard deviation over all orders, given the norm of the centred values."""
-        n_items = self.lists.n_candidates
+        n_items = self.lists.pool.count_candidates(self.lists)
         weight_norm = compute_weight_norm(self._hide_missing_ranks(weights), n_items)
         deviation: Floats = item_norm / np.sqrt(np.maximum(n_items - 1, 1)) * weight_norm
         return deviation
@@ -384,9 +385,8 @@ class Ranking(Cache):
 
     def _average(self, values: ItemValues) -> Floats:
         """Return the mean value of all items that each list is drawn from, 0 for an empty list."""
-        n_items = self.lists.n_candidates
-        mean: Floats = self._sum_values(values) / np.maximum(n_items, 1)
-        return mean
+        n_items = self.lists.pool.count_candidates(self.lists)
+        return self._sum_values(values) / np.maximum(n_items, 1)
 
     def _sum_values(self, values: ItemValues) -> Floats:
         """Return the sum of the values of these items."""

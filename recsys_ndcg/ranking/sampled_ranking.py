@@ -151,8 +151,7 @@ def average_over_tie(
     def compute_tails(among: Positions) -> Floats:
         how: Any = {"n_sampled": n_sampled + 1, "replacement": replacement}
         table = count_sampled(among, n_others + more, **how)
-        tails: Floats = table[:, ::-1].cumsum(axis=1)[:, -2::-1]
-        return tails
+        return table[:, ::-1].cumsum(axis=1)[:, -2::-1]
 
     scale = (n_others + more) / ((n_sampled + 1) * (tied + more))
     mean: Floats = scale[:, None] * (compute_tails(ahead + tied + more) - compute_tails(ahead))

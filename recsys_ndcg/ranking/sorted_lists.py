@@ -46,7 +46,8 @@ class SortedLists(Cache):
             user = np.flatnonzero(np.diff(lists.offsets))
             start = np.append(lists.offsets[user], len(lists.true))
             rows = np.arange(len(lists.true))
-            return TieGroups(rows, start, user, np.zeros_like(user), lists.n_candidates[user])
+            size = lists.pool.count_candidates(lists)[user]
+            return TieGroups(rows, start, user, np.zeros_like(user), size)
         rows, offsets = self._top
         begins_group = _is_new(self._key[rows], offsets)
         first = np.arange(len(rows)) if begins_group.all() else np.flatnonzero(begins_group)

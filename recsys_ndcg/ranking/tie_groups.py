@@ -48,8 +48,7 @@ def compute_first_hits(
     is_covered = (place >= 1) & (place <= size)
     n_left = np.where(is_covered, size - place + 1, 1)
     factor = np.where(is_covered & (place > 1), (n_left - relevant + 1) / n_left, 1)
-    table: Floats = np.where(is_covered, relevant / size * np.cumprod(factor, axis=1), 0)
-    return table
+    return np.where(is_covered, relevant / size * np.cumprod(factor, axis=1), 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,8 +161,7 @@ class TieGroups:
         by_row = values[self.rows]
         if len(by_row) == len(self.user):
             return by_row
-        total: Floats = np.add.reduceat(by_row, self.start[:-1])
-        return total
+        return np.add.reduceat(by_row, self.start[:-1])
 
     def compute_means(self, values: Floats) -> Floats:
         """Return the mean over the items of each group; exact if all values are equal.

@@ -68,8 +68,7 @@ def _get_ideal_gains(ranking: Ranking, user: int, n_listed: int, k: int | None) 
     if ranking.convention.ideal == "local" and n_listed:
         return ranking.ideal_gain[user, :n_listed]
     n_labelled = min(int(ranking.n_labelled[user]), ranking.ideal_gain.shape[1])
-    ideal: Floats = ranking.ideal_gain[user, : max(n_listed, n_labelled)]
-    return ideal
+    return ranking.ideal_gain[user, : max(n_listed, n_labelled)]
 
 
 def _get_ideal_items(user_lists: GroupedLists, measurement: Measurement, depth: int) -> Ids:

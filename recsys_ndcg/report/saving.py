@@ -137,8 +137,7 @@ def pack_exposures(
     names = {key: f"{start}{place}." for place, key in enumerate(distinct)}
     columns: dict[str, NDArray[Any]] = {}
     for key, one in distinct.items():
-        parts = {"offsets": one.offsets, **one.rows, **one.users, **one.items}
-        columns |= {f"{names[key]}{name}": column for name, column in parts.items()}
+        columns |= {f"{names[key]}{name}": column for name, column in one.columns.items()}
     return {"exposures": [names.get(id(one)) for one in scores.exposures]}, columns
 
 

@@ -155,12 +155,10 @@ def _assign_built_in(
     if name == "training_ratings":
         codes, labels = bin_training_counts(_count_training_rows(train, users, columns, name))
         return UserGroups(users, np.array(labels, dtype=object)[codes], name, labels)
-    if name == "list_length":
-        return _cut_at_quartiles(counts.n_items, users, name)
-    if name == "activity":
-        numbers: Floats | Positions = counts.activity
-        if train is not None:
-            numbers = _count_training_rows(train, users, columns, name)
+    if name == "activity" and train is not None:
+        return _cut_at_quartiles(_count_training_rows(train, users, columns, name), users, name)
+    if name in ("activity", "list_length"):
+        numbers = counts.activity if name == "activity" else counts.n_items
         return _cut_at_quartiles(numbers, users, name)
     if np.isnan(counts.n_relevant).any():
         msg = (

@@ -56,7 +56,8 @@ def map_blocks(
         one.convention.tie_rule.by == "text" for one in measurements
     ):
         lists = lists.with_columns(text=find_text_places(lists))
-    n_read = lists.n_ranks if depth is None else np.minimum(lists.n_ranks, depth)
+    n_read = lists.pool.count_ranks(lists)
+    n_read = n_read if depth is None else np.minimum(n_read, depth)
     blocks = split_users(lists.offsets, n_read)
     return map_in_threads(lambda users: work(Block(lists.take(slice(*users)), depth)), blocks)
 
