@@ -346,9 +346,8 @@ class Background(ReadOnlyArrays):
             codes = np.asarray(self.group_of)
             names = np.array([str(one) for one in self.groups], dtype=object)
             has_group = codes >= 0
-            return _digest_columns(
-                int(has_group.sum()), self.users[has_group], codes[has_group], names
-            )
+            users = self.users[has_group]
+            return _digest_columns(len(users), users, codes[has_group], names)
         parts, is_known = list[NDArray[Any]](), np.zeros(len(self.items), dtype=bool)
         for name in [column] if column in self.features else sorted(self.features):
             one = self.features[name]

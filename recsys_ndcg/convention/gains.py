@@ -35,10 +35,6 @@ def _exponential(grades: Floats) -> Floats:
     return gain
 
 
-_GAINS: dict[str, Callable[[Floats], Floats]] = {
-    "exponential": _exponential,
-    "linear": lambda grades: grades,
-}
 DISCOUNTS = {
     "log2": lambda ranks: 1 / np.log2(ranks + 1),
     "ln": lambda ranks: 1 / np.log(ranks + 1),
@@ -70,7 +66,7 @@ def compute_gains(true: Floats, rule: Gain, threshold: float | None) -> Floats:
         relevant = compute_relevance(true, threshold) > 0
         return np.where(relevant, np.exp2(true - threshold + 1) - 1, 0.0)  # type: ignore[operator]
     if isinstance(rule, str):
-        gain = _GAINS[rule](true)
+        gain = true if rule == "linear" else _exponential(true)
     elif isinstance(rule, Mapping):
         grades, values = np.array([*rule.keys()]), np.array([*rule.values()])
         gain = values[np.minimum(np.searchsorted(grades, true), len(grades) - 1)]

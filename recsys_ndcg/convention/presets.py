@@ -142,6 +142,8 @@ _CATBOOST: Choices = {
     "undefined": 1.0,
 }
 _CATBOOST_ZERO = {"ap": {"undefined": 0.0}, "rr": {"undefined": 0.0}}
+_SHUFFLED: Choices = {**_LISTS, "tie_tolerance": "float32", "short_list": "n", "undefined": 0.0}
+_SHUFFLES = "values in single precision; it shuffles ties, which are averaged here"
 _BORDER = (
     "CatBoost counts grades above its option border as relevant, not those equal to it: set it "
     "just below the threshold"
@@ -205,9 +207,7 @@ PRESETS: dict[str, Preset] = {
         "scored 0 or less count as irrelevant in precision, recall, ap and rr", k=None,
     ),
     "tensorflow_ranking": Preset(
-        "TF-Ranking 0.5.5", f"{_BINARY} dcg",
-        {**_LISTS, "tie_tolerance": "float32", "short_list": "n", "undefined": 0.0},
-        caveat="values in single precision; it shuffles ties, which are averaged here", k=None,
+        "TF-Ranking 0.5.5", f"{_BINARY} dcg", _SHUFFLED, caveat=_SHUFFLES, k=None,
     ),
     "recommenders": Preset(
         "recommenders 1.2.1", "ndcg precision recall ap",
@@ -320,9 +320,7 @@ PRESETS: dict[str, Preset] = {
         caveat="values in single precision; it takes ranks, not estimates, so it sees no ties",
     ),
     "keras_rs": Preset(
-        "Keras RS 0.4.0", "ndcg dcg precision recall ap rr",
-        {**_LISTS, "tie_tolerance": "float32", "short_list": "n", "undefined": 0.0},
-        caveat="values in single precision; it shuffles ties, which are averaged here", k=None,
+        "Keras RS 0.4.0", "ndcg dcg precision recall ap rr", _SHUFFLED, caveat=_SHUFFLES, k=None,
     ),
     "sentence_transformers": Preset(
         "Sentence Transformers 6.2.0", _BINARY,

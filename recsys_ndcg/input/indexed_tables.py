@@ -18,12 +18,6 @@ from recsys_ndcg.input.text_format import TextFormat, split_format
 from recsys_ndcg.input.text_tables import JsonLines, JsonObjects
 
 
-def is_indexed_table(data: Any) -> bool:
-    """Return whether data are a table, the path of one, or its rows, not a column of ids."""
-    data = split_format(data)[0]
-    return isinstance(data, Mapping) or is_frame(data) or is_file_source(data) or _are_rows(data)
-
-
 def tabulate_rows(data: Any, key: str) -> Any:
     """Return a list of dicts, or of tuples (id, value, ...), as a table; other data as they are.
 
@@ -93,10 +87,11 @@ def read_indexed_table(data: Any, name: str, key: str = "item") -> tuple[Ids, pd
 
 
 def has_values_by_id(data: Any) -> bool:
-    """Return whether data are a mapping with ids, a Series, a table or the path of one."""
+    """Return whether data are a mapping with ids, a Series, a table, its path, or its rows."""
+    data = split_format(data)[0]
     if isinstance(data, Mapping):
         return len(data) > 0
-    return isinstance(data, pd.Series) or is_indexed_table(data)
+    return isinstance(data, pd.Series) or is_frame(data) or is_file_source(data) or _are_rows(data)
 
 
 def read_values_by_id(data: Any, name: str, key: str = "item") -> tuple[Ids, pd.Series[Any]]:

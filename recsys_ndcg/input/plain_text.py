@@ -37,12 +37,6 @@ class UnusualTextError(ValueError):
     """A text is not plain; the careful parser must look at it."""
 
 
-def has_safe_pyarrow() -> bool:
-    """Return whether a pyarrow is installed that does not crash on unusual text."""
-    pa = import_pyarrow()
-    return pa is not None and int(pa.__version__.partition(".")[0]) >= _OLDEST_PYARROW
-
-
 def parse_text(
     content: Content, text: str, text_format: TextFormat, choose: Chooser
 ) -> pd.DataFrame | dict[str, Any]:
@@ -73,7 +67,8 @@ def parse_plain(
         All columns, an `UnreadColumn` for those that were not chosen. Ids are integers if all of
         them are written as plain integers, else encoded text. None if the text is not plain.
     """
-    if not has_safe_pyarrow():
+    pa = import_pyarrow()
+    if pa is None or int(pa.__version__.partition(".")[0]) < _OLDEST_PYARROW:
         return None
     separator = text_format.find_separator(text)
     if separator == "::":
@@ -85,8 +80,7 @@ def parse_plain(
     names, ids, numbers, _ = choose(header)
     if not ids:
         return None
-    import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
-    from pyarrow import csv as arrow_csv  # noqa: PLC0415
+    from pyarrow import csv as arrow_csv  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
 
     types = dict.fromkeys(ids, pa.string()) | dict.fromkeys(numbers, pa.float64())
     try:

@@ -14,8 +14,6 @@ import pandas as pd
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.files import are_existing_files, are_several_files, find_files, is_file_source
 from recsys_ndcg.input import (
-    IDS,
-    NEEDED,
     Table,
     is_frame,
     match_columns,
@@ -136,7 +134,7 @@ def read_ratings(data: Any) -> pd.DataFrame:
 
 
 def _read(data: Any, columns: Mapping[str, str] | None, kind: str) -> Interactions:
-    key = NEEDED[kind][0]
+    key = "item" if kind == "items" else "user"
     if kind in {"users", "items"} and _are_ids(data):
         opened: Any = Table({key: to_column(data, key)}, kind=kind)
     elif are_several_files(split_format(data)[0]):
@@ -149,7 +147,7 @@ def _read(data: Any, columns: Mapping[str, str] | None, kind: str) -> Interactio
             return _read(opened, columns, kind)
     rows = read_rows(opened, table=kind)
     reject_text_lists(rows)
-    ids = {one: rows.columns[one] for one in IDS if one in rows.columns}
+    ids = {one: rows.columns[one] for one in ("user", "item") if one in rows.columns}
     missing = np.zeros(len(ids[key]), dtype=np.int64)  # only the others count
     numbers = [rows.columns.get(one) for one in ("rating", "timestamp")]
     found = Interactions.of(ids.get("user", missing), ids.get("item", missing), *numbers)

@@ -420,13 +420,10 @@ def _measure_with_tie_range(lists: GroupedLists, plan: Plan) -> Scores:
         tuple(measurement.with_ties(ties) for measurement in plan.measurements)
         for ties in ("worst", "best")
     ]
-    has_range = [measurement.has_known_tie_range for measurement in plan.measurements]
 
     def score_block(block: Block) -> Scores:
-        scores = block.score(plan.measurements)
-        is_tied = block.has_ties(plan.measurements)
-        tables = [block.score(each).per_user if is_tied else scores.per_user for each in extremes]
-        ranges = [np.where(has_range, table, np.nan) for table in tables]
-        return replace(scores, roles=dict(zip(TIE_ROLES, ranges, strict=True)))
+        tables = [block.score(each).per_user for each in extremes]
+        roles = dict(zip(TIE_ROLES, tables, strict=True))
+        return replace(block.score(plan.measurements), roles=roles)
 
     return Scores.concat(map_blocks(lists, plan.measurements, score_block))

@@ -122,11 +122,6 @@ class Block:
                 deviations[:, column] = one.metric.deviation(ranking)
         return deviations
 
-    def has_ties(self, measurements: tuple[Measurement, ...]) -> bool:
-        """Return whether any of the measurements has ties at the ranks that are read."""
-        with_score = [one for one in measurements if not one.no_score_reason]
-        return any(self._get_sorted(one).tie_groups.has_ties for one in with_score)
-
     def _get_exposures(self, one: Measurement) -> Exposures | None:
         """Return who was shown what, for a measurement of all lists together; else None."""
         metric = one.metric

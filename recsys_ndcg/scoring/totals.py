@@ -158,30 +158,29 @@ class Totals(MetricColumns):
     def __add__(self, other: Totals) -> Totals:
         """Return the totals of the users of both; the measurements must be the same."""
         highest = float(np.fmax(self.highest_grade, other.highest_grade))
-        mine, theirs = self._with_highest_grade(highest), other._with_highest_grade(highest)
+        mine, theirs = self._drop_low_top(highest), other._drop_low_top(highest)
         deviation = np.hypot(mine.deviation, theirs.deviation)
         fixed = {"measurements": self.measurements, "highest_grade": highest, "known_values": {}}
         return add_fields(mine, theirs, deviation=deviation, **fixed)
 
-    def _with_highest_grade(self, highest: float) -> Totals:
-        """Return the totals with the highest grade of all data.
+    def _drop_low_top(self, highest: float) -> Totals:
+        """Return the totals, given the highest grade of all data.
 
         If `highest` is above `self.highest_grade`, the role ``"top"`` was measured with too low a
         grade and becomes NaN, unless the top grade is `max_grade`, or a threshold that no grade
         exceeds.
         """
-        totals = replace(self, highest_grade=highest)
         top_means = self.roles.get("top")
         is_same = highest == self.highest_grade or math.isnan(highest)
         if is_same or top_means is None or not self.counts["unlabelled"]:
-            return totals
+            return self
         is_top_fixed = [
             one.convention.max_grade is not None
             or (one.threshold is not None and self.highest_grade <= highest <= one.threshold)
             for one in self.measurements
         ]
         total = np.where(is_top_fixed, top_means.total, np.nan)
-        return replace(totals, roles={**self.roles, "top": replace(top_means, total=total)})
+        return replace(self, roles={**self.roles, "top": replace(top_means, total=total)})
 
     def mean_of(self, role: str) -> Floats:
         """Return the mean scores in a role, NaN if it was not measured."""
