@@ -510,10 +510,8 @@ class Propensity:
 
     def digest(self) -> str:
         """Return the number of items, and a digest of their training rows and the exponent."""
-        digest = _digest_columns(
-            len(self.train.items), self.train.items, np.asarray(self.train.n_rows)
-        )
-        return f"{digest}(gamma={self.gamma:g})"
+        items, n_rows = self.train.items, np.asarray(self.train.n_rows)
+        return f"{_digest_columns(len(items), items, n_rows)}(gamma={self.gamma:g})"
 
     def with_gamma(self, gamma: float) -> Propensity:
         """Return the propensity of the same items with another exponent."""

@@ -149,7 +149,7 @@ def test_a_convention_holds_what_differs_from_the_defaults() -> None:
 @pytest.mark.parametrize("name", rn.Convention.presets())
 def test_conventions_are_equal_if_they_measure_every_metric_alike(name: str) -> None:
     """A library's metrics have their own choices; what is printed makes the same convention."""
-    top = {"max_grade": 5.0} if rn.Convention.preset(name).ideal == "max" else {}
+    top: Any = {"max_grade": 5.0} if rn.Convention.preset(name).ideal == "max" else {}
     library = rn.Convention(name, **top)
     made = [library, library.replace(ties="worst"), rn.Convention.preset(name, "gini@3")]
     made.append(made[-1].replace(seen="raise"))
@@ -206,10 +206,7 @@ def test_a_library_with_a_change_measures_each_metric_as_the_library_does() -> N
         (lambda: rn.Convention("rectools", gain="linear"), "ideal='max' needs the top grade"),
         (lambda: {"gian": "linear"}, "no option 'gian'. Did you mean 'gain'"),
         (lambda: {7: "linear"}, "Convention has no option '7'"),
-        (
-            lambda: rn.Convention({"gain": "linear"}),
-            "give choices by name: Convention.gain='linear",
-        ),  # type: ignore[arg-type]
+        (lambda: rn.Convention({"gain": "linear"}), "give choices by name"),  # type: ignore[arg-type]
     ],
 )
 def test_a_library_or_choice_that_does_not_exist_is_refused(convention: Any, message: str) -> None:
