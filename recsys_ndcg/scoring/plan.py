@@ -174,8 +174,9 @@ class Plan:
             )
         read = {(one.metric.name, one.metric.column): one for one in self.measurements}
         for one in read.values():  # once for all cutoffs
-            known = facts.background
-            yield from filter(None, [find_distance_warning(one.metric, known, one.convention)])
+            message = find_distance_warning(one.metric, facts.background, one.convention)
+            if message:
+                yield message
 
     def with_known(self, **given: Any) -> Plan:
         """Return the plan with what is known besides the lists.
