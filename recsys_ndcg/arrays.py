@@ -33,7 +33,7 @@ def concat_ids(parts: Sequence[Ids]) -> Ids:
 
 
 def _find_fields(record: Any, axis: str) -> Iterator[tuple[str, int]]:
-    """Yield the name of each field with an axis, and which of its axes that is.
+    """Yield the name of each field with an axis, and the position of the axis in its shape.
 
     `axes` of the class has the names of fields by their axes: ``{"users metrics": "numerator"}``;
     ``"*"`` stands for all fields. Their arrays can be in mappings and records.
@@ -54,7 +54,7 @@ def map_along(record: Record, axis: str, change: Callable[[Any, int], Any]) -> R
     axis : str
         The name of the axis, such as ``"users"``.
     change : callable
-        Takes an array, and which of its axes it is.
+        Takes an array, and the position of the axis in its shape.
     """
 
     def change_value(value: Any, place: int) -> Any:
@@ -75,14 +75,16 @@ def take_along(record: Record, axis: str, index: Any) -> Record:
     """Return a part of a record: some users, metrics, or pairs."""
 
     def take(values: Any, place: int) -> Any:
-        is_empty = place and not values.shape[place]  # as a table without runs
+        is_empty = (
+            place and not values.shape[place]
+        )  # run_scores has the shape (0, 0, 0) without runs
         return values if is_empty else values[(slice(None),) * place + (index,)]
 
     return map_along(record, axis, take)
 
 
 def concat_along(parts: Sequence[Record], axis: str) -> Record:
-    """Return the parts of a record together, in order; without what one of them lacks."""
+    """Join parts of a record along an axis; a column that one of them lacks is left out."""
 
     def concat(values: list[Any], place: int) -> Any:
         first = values[0]

@@ -201,7 +201,7 @@ def _read_ranks(
 
 
 def _find_ranks(lists: GroupedLists, k: int | None) -> pd.Series[float]:
-    convention, threshold = lists.pool.placement or (Convention(ties="item_asc"), None)
+    convention, threshold = lists.pool.ranked_under or (Convention(ties="item_asc"), None)
     rows, ranks = rank(lists, convention, k, threshold=threshold).ranks_of_rows
     users, items, ranks = lists.pool.list_items(lists, rows, ranks, k)
     ids = [make_index(users), make_index(items)]
@@ -213,7 +213,7 @@ def _to_lists(lists: Any, columns: Mapping[str, str] | None) -> GroupedLists:
 
     Catalogues are returned as they are.
     """
-    if isinstance(lists, GroupedLists) and lists.pool.placement is not None:
+    if isinstance(lists, GroupedLists) and lists.pool.is_catalogue:
         return lists
     if not isinstance(lists, RankedLists):
         rows = read_rows(lists, columns, table="results")

@@ -15,7 +15,7 @@ class TieRule(NamedTuple):
     Parameters
     ----------
     text : str
-        How a sentence goes on that begins with "Items with equal estimates".
+        The end of the sentence "Items with equal estimates ...".
     by : {'', 'grade', 'input', 'item', 'text'}
         What orders them: nothing, their worth to the metric, their rows, their ids, or their ids
         as text.
@@ -34,7 +34,7 @@ class TieRule(NamedTuple):
 
     @property
     def gives_each_item_a_place(self) -> bool:
-        """Whether it does so whatever the grades are."""
+        """Whether the order of tied items is known without looking at their grades."""
         return self.is_by_item or self.by == "input"
 
 

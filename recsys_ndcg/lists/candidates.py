@@ -18,7 +18,6 @@ from recsys_ndcg.arrays import (
     compute_offsets,
     concat_ids,
     map_along,
-    sort_distinct,
 )
 from recsys_ndcg.background import Background
 from recsys_ndcg.errors import InvalidInputError, quote
@@ -53,22 +52,6 @@ class DrawnPool(Pool):
         return np.maximum(lists.n_items, np.diff(lists.offsets)) + lists.n_unlisted
 
 
-def find_other_candidates(lists: GroupedLists) -> tuple[Positions, Positions, Positions]:
-    """Return the candidates without a row: the catalogue, and pairs of user and item to leave out.
-
-    Both are positions among `item_ids`; the pairs are distinct, in order, and in the catalogue.
-    """
-    is_candidate = np.asarray(lists.get_background().is_candidate)
-    user, item = lists.user_of_row, np.asarray(lists.item_codes).astype(np.int64)
-    pairs = sort_distinct(user * len(is_candidate) + item)
-    if lists.pool.excludes_history:
-        owner, seen = lists.history
-        pairs = sort_distinct(np.append(pairs, owner * len(is_candidate) + seen))
-    user, item = np.divmod(pairs, len(is_candidate))
-    kept = is_candidate[item]
-    return np.flatnonzero(is_candidate), user[kept], item[kept]
-
-
 def draw_from_candidates(
     lists: GroupedLists, marked: Iterable[GroupedRows | None] = ()
 ) -> GroupedLists:
@@ -82,7 +65,7 @@ def draw_from_candidates(
         Items of each user that get a row too, such as training items.
     """
     sizes, known, labels = lists.pool.sizes, lists.background, collect_labels(lists)
-    if known is not None and lists.pool.placement is not None:
+    if known is not None and lists.pool.is_catalogue:
         sizes = lists.n_items  # every candidate is ranked
     if sizes is None:
         return lists
@@ -112,7 +95,7 @@ def _find_reachable_labels(lists: GroupedLists, labels: Pairs) -> Flags:
     n_unlisted, known = len(lists.unlisted["true"]), lists.background
     n_listed, is_candidate = len(labels.user) - n_unlisted, np.ones(len(labels.user), dtype=bool)
     is_candidate[n_listed:] = lists.unlisted.get("reachable", True)
-    if lists.pool.placement is not None:
+    if lists.pool.is_catalogue:
         is_candidate[n_listed:] = False
     if known is not None and known.is_candidate is not None and labels.item is not None:
         is_candidate[:n_listed] = known.is_candidate[labels.item[:n_listed]]
@@ -217,7 +200,7 @@ def _add_catalogue(lists: Lists, known: Background) -> Lists:
 
     Listed items outside it are no candidates, as chance must not depend on other users' lists.
     """
-    if lists.pool.placement is not None:
+    if lists.pool.is_catalogue:
         return replace(lists, background=replace(known, is_candidate=known.in_catalogue))
     if lists.protocol in ("rated", "sampled"):
         return lists

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -40,6 +40,8 @@ class CataloguePool(Pool):
         estimates are -inf past its end.
     """
 
+    is_catalogue: ClassVar[bool] = True
+
     convention: Convention
     threshold: float | None
     n_above: Positions
@@ -49,7 +51,7 @@ class CataloguePool(Pool):
     unlabelled_estimated: Floats
 
     @property
-    def placement(self) -> tuple[Convention, float | None]:
+    def ranked_under(self) -> tuple[Convention, float | None]:
         """The choices and the threshold of the ranking."""
         return self.convention, self.threshold
 

@@ -359,7 +359,7 @@ class Facts:
         Whether estimates are only an order, and whether items have ids.
     id_types : frozenset of str
         The types of the user ids.
-    placement : pair of Convention and float, optional
+    ranked_under : pair of Convention and float, optional
         The choices and the threshold of lists that have places instead of items.
     background : Background, optional
         What is known besides the lists.
@@ -389,7 +389,7 @@ class Facts:
     order_only: bool
     has_items: bool
     id_types: frozenset[str]
-    placement: tuple[Convention, float | None] | None = None
+    ranked_under: tuple[Convention, float | None] | None = None
     background: Background | None = None
     weights: WeightSummary | None = None
     possible: Facts | None = None
@@ -442,7 +442,7 @@ class Facts:
             order_only=lists.order_only,
             has_items=lists.item_codes is not None,
             id_types=frozenset(EncodedIds.list_types(lists.users)),
-            placement=lists.pool.placement,
+            ranked_under=lists.pool.ranked_under,
             background=lists.background,
             weights=WeightSummary.of(lists, threshold),
             possible=possible,
@@ -456,7 +456,7 @@ class Facts:
         InvalidInputError
             The parts were not read with the same options, or no id can be in both.
         """
-        options = ("protocol", "duplicates", "order_only", "has_items", "placement")
+        options = ("protocol", "duplicates", "order_only", "has_items", "ranked_under")
         kept = {name: getattr(self, name) for name in (*options, "background")}
         for name in options:
             mine, theirs = kept[name], getattr(other, name)
@@ -495,7 +495,7 @@ class Facts:
 
         Recommendations that were read from data are not, even under the protocol "catalogue".
         """
-        return self.placement is not None
+        return self.ranked_under is not None
 
     @property
     def is_constant(self) -> bool:

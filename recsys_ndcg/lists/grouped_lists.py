@@ -30,7 +30,7 @@ from recsys_ndcg.lazy import Viewed, lazy_property
 
 @dataclass(frozen=True, eq=False)
 class Pool(ReadOnlyArrays):
-    """The items that could stand in lists: here, each of them has a row.
+    """The items that could stand in lists; in this class, each of them has a row.
 
     Parameters
     ----------
@@ -44,12 +44,14 @@ class Pool(ReadOnlyArrays):
     axes: ClassVar = {"users": "*"}
     #: Whether the lists are drawn from more items, which have no order.
     is_drawn: ClassVar[bool] = False
+    #: Whether all items of a catalogue were ranked here.
+    is_catalogue: ClassVar[bool] = False
 
     sizes: Positions | None = None
     excludes_history: bool = False
 
     @property
-    def placement(self) -> tuple[Convention, float | None] | None:
+    def ranked_under(self) -> tuple[Convention, float | None] | None:
         """The choices and the threshold of a ranking that was made before; None if none was."""
         return None
 
@@ -87,7 +89,7 @@ class Pool(ReadOnlyArrays):
         if rule.by == "input":
             key = np.arange(len(lists.true), dtype=np.float64)
         else:
-            places = find_text_places(lists) if rule.by == "text" else lists.item_codes
+            places = lists.find_text_places() if rule.by == "text" else lists.item_codes
             key = np.asarray(places, dtype=np.float64)
         return key if rule.descending else -key
 
@@ -259,7 +261,7 @@ class GroupedLists(ReadOnlyArrays, Viewed):
         sizes, labels = self.n_items, len(self.unlisted["true"])
         ends = sorted({int(end) for end in (sizes.min(), sizes.max())}) if len(self) else [0]
         rows = "rating" if self.protocol == "rated" else "recommended item"
-        rows = rows if self.pool.placement is None else "candidate"
+        rows = "candidate" if self.pool.is_catalogue else rows
         text = (
             f"{type(self).__name__} of {format_count(len(self), 'user')} with "
             f"{format_count(int(sizes.sum()), rows)}, {' to '.join(map(str, ends))} each"
@@ -352,6 +354,29 @@ class GroupedLists(ReadOnlyArrays, Viewed):
             sums[has_rows] = np.add.reduceat(values.astype(np.float64, copy=False), starts)
         return sums
 
+    def find_text_places(self) -> Positions:
+        """Return the place of each row's item among all items, in the order of their ids as text.
+
+        A column has it if it was computed once for all parts.
+        """
+        places = self.columns.get("text")
+        if places is None:
+            ids = EncodedIds(np.asarray(self.item_ids), np.asarray(self.item_codes))
+            places = ids.text_ranks
+        return places
+
+    def find_pairs(self, user: Positions, item: Positions) -> Flags:
+        """Return whether the user and item of each row are among some pairs."""
+        n_items = len(np.asarray(self.item_ids))
+        keys = user * n_items + item
+        wanted = self.user_of_row * n_items + np.asarray(self.item_codes)
+        if (keys[1:] < keys[:-1]).any():
+            keys = np.sort(keys)
+        if not len(keys):
+            return np.zeros(len(wanted), dtype=bool)
+        place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        return np.asarray(keys[place] == wanted)
+
     def with_columns(self, **columns: NDArray[Any] | None) -> Self:
         """Return the lists with columns replaced or added, and without those that are None."""
         changed = {**self.columns, **columns}.items()
@@ -382,17 +407,6 @@ class GroupedLists(ReadOnlyArrays, Viewed):
             offsets=compute_offsets(np.diff(self.offsets)[users]),
             unlisted_offsets=compute_offsets(self.n_unlisted[users]),
         )
-
-
-def find_text_places(lists: GroupedLists) -> Positions:
-    """Return the position of each row's item among all items, in the order of their ids as text.
-
-    A column has it if it was computed once for all parts.
-    """
-    known = lists.columns.get("text")
-    if known is None:
-        known = EncodedIds(np.asarray(lists.item_ids), np.asarray(lists.item_codes)).text_ranks
-    return known
 
 
 def _find_weights(columns: Mapping[str, NDArray[Any]], known: Background | None) -> Floats | None:

@@ -78,7 +78,7 @@ class Metric:
     #: What it needs to know besides the lists (`Background`): "items" (lists of recommended items,
     #: not a user's own test ratings), "train", "catalogue", "features", "base", "groups".
     needs: ClassVar[frozenset[str]] = frozenset()
-    #: What it reads besides, if it is given.
+    #: Sources that can change its number, but need not be given.
     needs_if_known: ClassVar[frozenset[str]] = frozenset()
     #: The items of a user that its values depend on: "history" or "base" (`Background`).
     marks: ClassVar[tuple[str, ...]] = ()
@@ -215,7 +215,7 @@ class Metric:
         raise NotImplementedError
 
     def list_requirements(self, convention: Convention) -> list[Requirement]:
-        """Return what it needs under a convention; scoring says what lists lack.
+        """Return what it needs under a convention; lists that lack it are refused, with the reason.
 
         If it needs lists without ties, its mean over the orders of ties is not exact and the best
         order is unknown: chance, best, worst, adjusted and the tie range are NaN.

@@ -40,11 +40,11 @@ class OverLists(Metric):
     needs = frozenset({"items"})
     reads = ALL_LISTS
 
-    #: Whether `universe` says which items it can be of; else only which of them count.
+    #: Whether items outside `universe` cannot be measured; else they are not counted.
     is_of_universe = True
 
     def list_requirements(self, convention: Convention) -> list[Requirement]:
-        """Return what it needs: also where all items are from, and perhaps all shown ones there."""
+        """Return what it needs: also all items, and whether others may be shown."""
         found = super().list_requirements(convention)
         source = SOURCE_OF.get(convention.universe)
         if source is None or not self.is_of_universe or "universe" not in self.reads:

@@ -86,7 +86,7 @@ class Serendipity(OfColumn, OfItems):
 
     @property
     def nonnegative(self) -> bool:  # type: ignore[override] # a class attribute in Metric
-        """Whether it is no difference."""
+        """Whether no score can be negative: it is no difference."""
         return self.by != "hits"
 
     @property

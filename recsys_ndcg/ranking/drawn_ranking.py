@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recsys_ndcg.arrays import Floats, Positions
+from recsys_ndcg.arrays import Floats, Positions, sort_distinct
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.lazy import lazy_property
-from recsys_ndcg.lists import find_other_candidates
 from recsys_ndcg.ranking.graded_lists import GradedLists
 from recsys_ndcg.ranking.ranking import ItemValues, Ranking
 from recsys_ndcg.ranking.sorted_lists import SortedLists
@@ -24,7 +23,20 @@ class DrawnRanking(Ranking):
 
     @lazy_property
     def _others(self) -> tuple[Positions, Positions, Positions]:
-        return find_other_candidates(self.lists)
+        """The candidates without a row: the catalogue, and pairs of user and item to leave out.
+
+        Both are positions among `item_ids`; the pairs are distinct, in order, and in the catalogue.
+        """
+        lists = self.lists
+        is_candidate = np.asarray(lists.get_background().is_candidate)
+        user, item = lists.user_of_row, np.asarray(lists.item_codes).astype(np.int64)
+        pairs = sort_distinct(user * len(is_candidate) + item)
+        if lists.pool.excludes_history:
+            owner, seen = lists.history
+            pairs = sort_distinct(np.append(pairs, owner * len(is_candidate) + seen))
+        user, item = np.divmod(pairs, len(is_candidate))
+        kept = is_candidate[item]
+        return np.flatnonzero(is_candidate), user[kept], item[kept]
 
     @lazy_property
     def _n_others(self) -> Floats:

@@ -58,7 +58,7 @@ def view_lists(lists: GroupedLists) -> Document:
     parts = [ShownTable("The lists", pd.DataFrame([_count(lists)]), n_left_aligned=0)]
     if first := [*_show_first(lists)]:
         order = "best rank" if lists.order_only else "highest estimate"
-        rows = "items" if lists.pool.placement is None else "labelled items"
+        rows = "labelled items" if lists.pool.is_catalogue else "items"
         note = f"The first lists, at most {_N_ITEMS} {rows} each, the {order} first"
         parts.append(ShownTable("The first lists", pd.DataFrame(first), 2, note=note))
     return Document(repr(lists), [Section("lists", "Lists", "", parts)])

@@ -289,7 +289,7 @@ class MeasuredLists:
         """Measure random, best and worst orders of the lists, or of their candidates if known."""
         candidates = draw_from_candidates(self.lists, self._find_marked_items())
         needs_items = np.array([bool(one.metric.needs) for one in self.plan.measurements])
-        if self.lists.pool.placement is None or not needs_items.any():
+        if not self.lists.pool.is_catalogue or not needs_items.any():
             return self._measure_orders(candidates)
         # lists of a ranked catalogue count the unlabelled items, whose values are needed here
         of_items, of_grades = self._measure_orders(candidates), self._measure_orders(self.lists)
@@ -321,7 +321,7 @@ class MeasuredLists:
             if not isinstance(one.metric, OverLists) or one.metric.no_chance:
                 continue
             kept = ~scores.left_out[:, column]
-            if self.lists.pool.sizes is not None or self.lists.pool.placement is not None:
+            if self.lists.pool.sizes is not None or self.lists.pool.is_catalogue:
                 totals[column] = sum_random_exposures(one.metric, one.convention, self.lists, kept)
             else:
                 random = self._with_all_tied(one, "expected")

@@ -13,9 +13,6 @@ from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lazy import Cache, lazy_property
 from recsys_ndcg.lists import (
     GroupedLists,
-    count_history,
-    count_items_by_background,
-    find_text_places,
     prepare_lists,
 )
 from recsys_ndcg.metrics import Metric, OverLists
@@ -55,7 +52,7 @@ def map_blocks(
     if lists.items is not None and any(
         one.convention.tie_rule.by == "text" for one in measurements
     ):
-        lists = lists.with_columns(text=find_text_places(lists))
+        lists = lists.with_columns(text=lists.find_text_places())
     n_read = lists.pool.count_ranks(lists)
     n_read = n_read if depth is None else np.minimum(n_read, depth)
     blocks = split_users(lists.offsets, n_read)
@@ -211,7 +208,8 @@ class Block:
         elif convention.mean_over == "lists":
             left_out |= graded.lists.n_items == 0
         elif convention.mean_over == "train":
-            left_out |= count_history(graded.lists) == 0
+            train, users = graded.lists.get_background().train, graded.lists.background_users
+            left_out |= train.count(np.asarray(users)) == 0
         if convention.missing_user == "skip":
             left_out |= graded.lists.missing
         if convention.short_list == "drop":
@@ -232,8 +230,33 @@ class Block:
             unlisted=lists.n_unlisted,
             impossible=lists.pool.count_impossible(lists),
             repeats=nothing if lists.repeats is None else lists.repeats,
-            **count_items_by_background(lists, needs),
+            **_count_by_background(lists, needs),
         )
+
+
+def _count_by_background(lists: GroupedLists, needs: frozenset[str]) -> dict[str, Floats]:
+    """Return the number of each user's listed items that are cold, outside, or were seen.
+
+    0 if it is unknown or not needed, and for a `CataloguePool`, whose items are all inside.
+
+    Parameters
+    ----------
+    lists : GroupedLists
+        The lists.
+    needs : frozenset of str
+        What the metrics need to know, and which items of a user they depend on.
+    """
+    counts = {name: np.zeros(len(lists)) for name in ("cold", "outside", "seen")}
+    known, codes = lists.background, lists.item_codes
+    if not needs or known is None or codes is None or lists.pool.is_catalogue:
+        return counts
+    if known.in_catalogue is not None:
+        counts["outside"] = lists.sum_by_user(~known.in_catalogue[codes])
+    if known.history is not None and "train" in needs:
+        counts["cold"] = lists.sum_by_user(~known.in_train[codes])
+    if "history" in needs:
+        counts["seen"] = lists.sum_by_user(lists.find_pairs(*lists.history))
+    return counts
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -1,7 +1,7 @@
 """Why a measurement cannot be computed, and what to write instead.
 
 What a metric needs is data (`Metric.list_requirements`); what lists, weights and choices need is
-here. Nothing else refuses a measurement.
+here.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from recsys_ndcg.lists import (
     CataloguePool,
     Facts,
     GroupedLists,
-    find_seen,
     format_rows,
     prepare_lists,
     remove_impossible,
@@ -190,9 +189,9 @@ def _find_bad_rows(one: Measurement, lists: GroupedLists, known: Background) -> 
     """Yield which listed items a metric cannot measure, with the first."""
     metric, convention = one.metric, one.convention
     # the rows of a ranked catalogue are labels, too
-    if "seen" in metric.reads and convention.seen == "raise" and lists.pool.placement is None:
+    if "seen" in metric.reads and convention.seen == "raise" and not lists.pool.is_catalogue:
         fault = "listed items were in the user's training rows"
-        if seen := _describe_rows(lists, find_seen(lists), fault):
+        if seen := _describe_rows(lists, lists.find_pairs(*lists.history), fault):
             yield f"{metric}: {seen}. Leave them out of the lists, or choose seen='count'."
     item = np.asarray(lists.item_codes)
     if "cold_item" in metric.reads and convention.cold_item == "raise":
@@ -323,7 +322,7 @@ def find_order_objections(
 ) -> Iterator[str]:
     """Yield why lists cannot be ordered under a convention."""
     convention, duplicates = one.convention, facts.duplicates
-    placed, facts = facts.placement, facts.apply_convention(convention)
+    placed, facts = facts.ranked_under, facts.apply_convention(convention)
     is_dropped = lists is not None and convention.impossible == "drop"
     kept = remove_impossible(lists) if lists is not None and is_dropped else lists
 
@@ -486,7 +485,7 @@ def find_chance_objection(one: Measurement, facts: Facts, lists: GroupedLists) -
     """
     convention, metric, known = one.convention, one.metric, facts.background
     is_chosen = lists.pool.sizes is not None
-    is_drawn = is_chosen or lists.pool.placement is not None
+    is_drawn = is_chosen or lists.pool.is_catalogue
     if metric.needs and is_chosen and known and known.is_candidate is None:
         return "only the number of candidates is known: pass catalogue="
     is_built_in = str(type(metric).denominator.__module__).startswith("recsys_ndcg.")
