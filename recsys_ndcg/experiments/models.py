@@ -249,8 +249,8 @@ def _describe_measures(plan: FoldPlan) -> dict[str, dict[str, str]]:
             rules = {name: getattr(convention, name) for name in ("gain", "discount", "distance")}
             functions = {kind: rule for kind, rule in rules.items() if callable(rule)}
             functions |= {"metric": type(metric)} if metric.custom_class else {}
-            choices = {"kind": "ranking", **convention.texts, "threshold": threshold}
-            choices["metric"] = str(measurement.metric)
+            choices = {"kind": "ranking", "metric": str(measurement.metric), **convention.texts}
+            choices["threshold"] = threshold
             known = sorted(plan.known.keys() & metric.find_sources(convention))
             choices |= {f"content of {name}": _hash_table(plan.known[name]) for name in known}
         for kind, function in functions.items():

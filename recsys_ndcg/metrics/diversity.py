@@ -12,7 +12,7 @@ from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.metrics.distances import average_candidates, find_distances
 from recsys_ndcg.metrics.features import OfColumn
 from recsys_ndcg.metrics.history import list_seen_candidates
-from recsys_ndcg.metrics.metric import ORDER, choice
+from recsys_ndcg.metrics.metric import ORDER, Metric, choice
 from recsys_ndcg.metrics.pairs import ShownItems
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.metrics.requirements import Requirement
@@ -92,12 +92,10 @@ class Diversity(OfColumn):
 
     def list_requirements(self, convention: Convention) -> list[Requirement]:
         """Return what it needs: features with distances, or training rows."""
-        found = super().list_requirements(convention)
-        found[found.index(Requirement("column", self.kinds))] = Requirement("distance")
         why = "the catalogue has too many different entries to compare all pairs of them"
-        found.append(Requirement("no chance", "few", why))
+        own = [Requirement("distance"), Requirement("no chance", "few", why)]
+        found = [*Metric.list_requirements(self, convention), *own]
         if convention.distance == "cooccurrence":
-            found.remove(Requirement("entries", "rows"))
             return [*found, Requirement("source", "train")]
         if self._drops(convention):
             why = (
@@ -106,7 +104,8 @@ class Diversity(OfColumn):
                 "a rule for ties such as ties='input'."
             )
             found.insert(0, Requirement("no ties", why=why))
-        return [*found, Requirement("source", "features"), Requirement("entries", "candidates")]
+        entries = [Requirement("entries", of) for of in ("rows", "candidates")]
+        return [*found, Requirement("source", "features"), *entries]
 
     def _drops(self, convention: Convention) -> bool:
         return convention.missing_feature == "drop" and convention.distance != "cooccurrence"

@@ -24,6 +24,7 @@ from recsys_ndcg.input import (
     choose_candidates,
     encode_ids,
     format_id,
+    is_frame,
     is_row_number_index,
     make_index,
     open_indexed_file,
@@ -527,10 +528,7 @@ def is_table(data: Any, columns: Mapping[str, str] | None) -> bool:
     A dict without a column of users is not a table: it is {user: group} or {group: [users]}.
     """
     if not isinstance(data, Mapping):
-        # asks the class: a lazy table would have to resolve its columns
-        return is_file_source(split_format(data)[0]) or any(
-            hasattr(type(data), name) for name in ("columns", "schema")
-        )
+        return is_file_source(split_format(data)[0]) or is_frame(data)
     if choose_candidates(columns, [*data]).get("user", "user") not in data:
         return False
     are_columns = [hasattr(one, "__len__") and not isinstance(one, str) for one in data.values()]

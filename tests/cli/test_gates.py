@@ -68,6 +68,19 @@ def test_a_metric_without_scores_fails(folder: Path) -> None:
     assert "failed: No user has a score in recall@2." in result.stderr
 
 
+def test_a_gate_knows_a_library_s_choice_behind_a_plain_name(folder: Path) -> None:
+    """In the brackets of the metric: novelty(as=share)@2."""
+    rows = "user,item,estimated\na,1,3\na,2,2\nb,3,2\nb,1,1\nc,2,1\n"
+    files = {"train": "user,item\na,2\nb,2\nc,1\nc,3\n", "results": rows, "old": rows}
+    for name, text in files.items():
+        (folder / f"{name}.csv").write_text(text)
+    words = ["--labels", "train.csv", "--results", "results.csv", "--train", "train.csv"]
+    words += ["--metrics", "novelty@2", "--preset", "replay", "--fail-under", "novelty@2=0"]
+    for metric in ([], ["--gate-metric", "novelty@2"]):
+        gate = ["--fail-if-worse", "old.csv", "--margin", "9", *metric]
+        assert " against old in novelty@2" in run("evaluate", *words, *gate).stderr
+
+
 def test_files_are_written_before_a_gate_fails(folder: Path) -> None:
     """So that the failure can be examined."""
     words = ["--fail-under", "ndcg@10=1", "--json", "r.json", "--per-user", "u.csv"]
