@@ -46,9 +46,9 @@ ALLOWED = {
 LONGEST_FUNCTION = 60  # lines of code
 #: Rooms that users import from, too.
 PUBLIC = {"recsys_ndcg.folds", "recsys_ndcg.surprise"}
-#: Counted by `tests.package_size`, which has the budgets, too. A number may fall, never grow, except
-#: for a new subject. Records of arrays moved to ground, what a notebook shows of lists to results,
-#: and what scoring asks of metrics to say why they cannot be computed crosses borders now.
+#: Counted by `tests.package_size`, which has the budgets, too. A number may fall, never grow,
+#: except for a new subject. Records of arrays moved to ground, what a notebook shows of lists to
+#: results, and what scoring asks of metrics to say why they cannot be computed crosses borders.
 MAX_MEMBERS = 45
 LIMITS = {
     "code lines, ground": 1_195,
