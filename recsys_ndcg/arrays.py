@@ -35,10 +35,10 @@ def concat_ids(parts: Sequence[Ids]) -> Ids:
 def _find_fields(record: Any, axis: str) -> Iterator[tuple[str, int]]:
     """Yield the name of each field with an axis, and the position of the axis in its shape.
 
-    `axes` of the class has the names of fields by their axes: ``{"users metrics": "numerator"}``;
+    `_axes` of the class has the names of fields by their axes: ``{"users metrics": "numerator"}``;
     ``"*"`` stands for all fields. Their arrays can be in mappings and records.
     """
-    for axes, names in getattr(record, "axes", {}).items():
+    for axes, names in getattr(record, "_axes", {}).items():
         if axis in axes.split():
             every = [one.name for one in fields(record)] if names == "*" else names.split()
             yield from ((name, axes.split().index(axis)) for name in every)

@@ -37,10 +37,10 @@ class Viewed:
     """A value that notebooks show as a document, which a room above its own builds."""
 
     #: The function that builds the document, ``module:name``.
-    view: ClassVar[str]
+    _view: ClassVar[str]
 
     def _repr_html_(self) -> str:
-        module, _, name = self.view.partition(":")
+        module, _, name = self._view.partition(":")
         html: str = getattr(import_module(module), name)(self).render("html")
         return html
 

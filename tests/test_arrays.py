@@ -25,14 +25,14 @@ RECORDS = [
     getattr(import_module(file.module), node.name)
     for file in FILES
     for node in file.nodes(ast.ClassDef)
-    if any(isinstance(each, ast.AnnAssign) and each.target.id == "axes" for each in node.body)  # type: ignore[union-attr]
+    if any(isinstance(each, ast.AnnAssign) and each.target.id == "_axes" for each in node.body)  # type: ignore[union-attr]
 ]
 
 
 @pytest.mark.parametrize("kind", RECORDS)
 def test_every_array_of_a_record_has_an_axis(kind: Any) -> None:
     """A field that is forgotten would keep all users when some are taken."""
-    named = set(" ".join(kind.axes.values()).split())
+    named = set(" ".join(kind._axes.values()).split())  # noqa: SLF001
     assert named <= {each.name for each in fields(kind)} | {"*"}
     arrays = {each.name for each in fields(kind) if _ARRAY.search(str(each.type))}
     if "*" not in named:

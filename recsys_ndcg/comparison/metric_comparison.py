@@ -106,7 +106,7 @@ class MetricComparison(ReadOnlyArrays):
         What is ranked, in words.
     """
 
-    axes: ClassVar = {"users models": " ".join(_TABLES)}
+    _axes: ClassVar = {"users models": " ".join(_TABLES)}
 
     name: str
     measurement: Measurement

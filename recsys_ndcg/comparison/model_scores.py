@@ -62,7 +62,7 @@ class ModelScores(Scores):
         model was not tried by a search.
     """
 
-    axes: ClassVar = {
+    _axes: ClassVar = {
         "users": "users counts",
         "metrics": "measurements exposures",
         "users metrics": "numerator denominator left_out roles label_digests",

@@ -181,7 +181,7 @@ class Convention(Viewed):
     tail_at: float | None = None
     patience: float | None = None
 
-    view: ClassVar[str] = "recsys_ndcg.report:view_convention"
+    _view: ClassVar[str] = "recsys_ndcg.report:view_convention"
     library: InitVar[str | None] = field(default=None, kw_only=False)
 
     #: The library that it was made from, the metric whose choices these are ("" if `resolve` finds

@@ -41,7 +41,7 @@ class Pool(ReadOnlyArrays):
         Whether the items that a user had in training are not among them.
     """
 
-    axes: ClassVar = {"users": "*"}
+    _axes: ClassVar = {"users": "*"}
     #: Whether the lists are drawn from more items, which have no order.
     is_drawn: ClassVar[bool] = False
     #: Whether all items of a catalogue were ranked here.
@@ -233,12 +233,12 @@ class GroupedLists(ReadOnlyArrays, Viewed):
         The position of each user in the background, -1 if unknown.
     """
 
-    axes: ClassVar = {
+    _axes: ClassVar = {
         "users": "users missing repeats lengths pool background_users",
         "rows": "columns",
         "labels": "unlisted",
     }
-    view: ClassVar[str] = "recsys_ndcg.report:view_lists"
+    _view: ClassVar[str] = "recsys_ndcg.report:view_lists"
 
     users: Ids
     offsets: Positions

@@ -45,7 +45,7 @@ class Exposures(ReadOnlyArrays):
         Further columns that are summed by item, summed over users, or describe items.
     """
 
-    axes: ClassVar = {"rows": "item share by_row", "users": "by_user"}
+    _axes: ClassVar = {"rows": "item share by_row", "users": "by_user"}
 
     item_ids: Ids
     offsets: Positions

@@ -71,7 +71,7 @@ class ListCounts(ReadOnlyArrays):
         training; 0 if that is unknown.
     """
 
-    axes: ClassVar = {"users": "*"}
+    _axes: ClassVar = {"users": "*"}
 
     n_items: Positions
     n_relevant: Floats
@@ -197,7 +197,7 @@ class Scores(MetricColumns, ReadOnlyArrays):
         there is no such measurement.
     """
 
-    axes: ClassVar = {
+    _axes: ClassVar = {
         "users": "users counts label_digests",
         "metrics": "measurements exposures",
         "users metrics": "numerator denominator left_out roles",

@@ -73,7 +73,7 @@ class Signature(str, Viewed):  # noqa: SLOT000 - caches the parsed text
     {'gain': ('exponential', 'linear')}
     """
 
-    view: ClassVar[str] = "recsys_ndcg.report:view_signature"
+    _view: ClassVar[str] = "recsys_ndcg.report:view_signature"
 
     def __new__(cls, text: str) -> Self:
         """Read the text, and add the defaults that a short form leaves out."""

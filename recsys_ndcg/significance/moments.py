@@ -44,7 +44,7 @@ class Moments:
         The numbers of values of y / x that are not 0, and that are below 1.
     """
 
-    axes: ClassVar = {"metrics": "*"}
+    _axes: ClassVar = {"metrics": "*"}
 
     count: Positions
     sum_x: Floats

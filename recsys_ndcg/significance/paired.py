@@ -94,7 +94,7 @@ class PairResults(ReadOnlyArrays):
         signs, whose direction may differ from the mean's.
     """
 
-    axes: ClassVar = {"pairs": "*"}
+    _axes: ClassVar = {"pairs": "*"}
 
     users: Positions
     difference: Floats
