@@ -66,7 +66,7 @@ def test_the_command_takes_results_alone(tmp_path: Path) -> None:
     ]
     assert "0.7500" in run(*words).stdout
     pytest.importorskip("duckdb")
-    assert "0.7500" in run(*words, "--memory-limit", "1GB").stdout
+    assert "0.7500" in run(*words, "--memory-limit", "4GB").stdout
 
 
 def test_a_comparison_takes_what_is_known_besides_the_lists() -> None:
