@@ -75,9 +75,8 @@ def take_along(record: Record, axis: str, index: Any) -> Record:
     """Return a part of a record: some users, metrics, or pairs."""
 
     def take(values: Any, place: int) -> Any:
-        is_empty = (
-            place and not values.shape[place]
-        )  # run_scores has the shape (0, 0, 0) without runs
+        # run_scores has the shape (0, 0, 0) without runs
+        is_empty = place and not values.shape[place]
         return values if is_empty else values[(slice(None),) * place + (index,)]
 
     return map_along(record, axis, take)

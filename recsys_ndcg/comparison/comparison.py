@@ -52,12 +52,7 @@ from recsys_ndcg.input import make_index
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.metrics import Metric, list_metric_names
 from recsys_ndcg.rendering import Document, ReadableTable, Renderable, Verdict
-from recsys_ndcg.report import (
-    UnknownKeyError,
-    flatten_metrics,
-    pack_exposures,
-    unpack_exposures,
-)
+from recsys_ndcg.report import UnknownKeyError, flatten_metrics, pack_exposures, unpack_exposures
 from recsys_ndcg.scoring import ListCounts, Measurement, Signature, find_metric_name
 from recsys_ndcg.significance import BOOTSTRAPS, Testing, check_margin, estimate_optimism
 from recsys_ndcg.version import __version__

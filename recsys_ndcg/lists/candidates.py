@@ -11,14 +11,7 @@ import numpy as np
 import pandas as pd  # noqa: TC002 - loaded with all that reads tables
 from numpy.typing import NDArray
 
-from recsys_ndcg.arrays import (
-    Flags,
-    Ids,
-    Positions,
-    compute_offsets,
-    concat_ids,
-    map_along,
-)
+from recsys_ndcg.arrays import Flags, Ids, Positions, compute_offsets, concat_ids, map_along
 from recsys_ndcg.background import Background
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.input import EncodedIds, check_id_types, encode_ids, to_column

@@ -421,9 +421,13 @@ def _measure_with_tie_range(lists: GroupedLists, plan: Plan) -> Scores:
         for ties in ("worst", "best")
     ]
 
+    has_range = [measurement.has_known_tie_range for measurement in plan.measurements]
+
     def score_block(block: Block) -> Scores:
-        tables = [block.score(each).per_user for each in extremes]
-        roles = dict(zip(TIE_ROLES, tables, strict=True))
-        return replace(block.score(plan.measurements), roles=roles)
+        scores = block.score(plan.measurements)
+        is_tied = block.has_ties(plan.measurements)
+        tables = [block.score(each).per_user if is_tied else scores.per_user for each in extremes]
+        ranges = [np.where(has_range, table, np.nan) for table in tables]
+        return replace(scores, roles=dict(zip(TIE_ROLES, ranges, strict=True)))
 
     return Scores.concat(map_blocks(lists, plan.measurements, score_block))

@@ -11,10 +11,7 @@ import numpy as np
 from recsys_ndcg.arrays import Flags, Floats, compute_offsets
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lazy import Cache, lazy_property
-from recsys_ndcg.lists import (
-    GroupedLists,
-    prepare_lists,
-)
+from recsys_ndcg.lists import GroupedLists, prepare_lists
 from recsys_ndcg.metrics import Metric, OverLists
 from recsys_ndcg.parallel import map_in_threads, split_users
 from recsys_ndcg.ranking import (
@@ -118,6 +115,11 @@ class Block:
                 ranking = self.get_ranking(one)
                 deviations[:, column] = one.metric.deviation(ranking)
         return deviations
+
+    def has_ties(self, measurements: tuple[Measurement, ...]) -> bool:
+        """Return whether any of the measurements has ties at the ranks that are read."""
+        with_score = [one for one in measurements if not one.no_score_reason]
+        return any(self._get_sorted(one).tie_groups.has_ties for one in with_score)
 
     def _get_exposures(self, one: Measurement) -> Exposures | None:
         """Return who was shown what, for a measurement of all lists together; else None."""

@@ -12,14 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from recsys_ndcg.arrays import (
-    Flags,
-    Floats,
-    Positions,
-    ReadOnlyArrays,
-    concat_along,
-    take_along,
-)
+from recsys_ndcg.arrays import Flags, Floats, Positions, ReadOnlyArrays, concat_along, take_along
 from recsys_ndcg.errors import InvalidInputError, is_number, quote
 from recsys_ndcg.parallel import map_in_threads
 from recsys_ndcg.significance import student
