@@ -184,8 +184,8 @@ class Convention(Viewed):
     _view: ClassVar[str] = "recsys_ndcg.report:view_convention"
     library: InitVar[str | None] = field(default=None, kw_only=False)
 
-    #: The library that it was made from, the metric whose choices these are ("" if `resolve` finds
-    #: those of each), and the changes since. A signature of a metric has no library.
+    #: The library that it was made from ("" for a signature), the metric that it was made for (""
+    #: for every metric: `resolve` finds the choices for each), and the changes since.
     source: ClassVar[tuple[str, str, dict[str, Any]]] = ("", "", {})
     #: The words that each field accepts, the default first.
     CHOICES: ClassVar[dict[str, tuple[str | float, ...]]] = {

@@ -66,7 +66,9 @@ class Measurement:
     asked_for: str = ""
 
     def __post_init__(self) -> None:
-        """Use the metric's own rule for ties, if it has one."""
+        """Use the metric's own rule for ties, if it has one, and drop a name that says the same."""
+        if self.asked_for and self.asked_for == str(self.metric):
+            object.__setattr__(self, "asked_for", "")
         ties = self.metric.own_ties
         if ties is not None and self.convention.ties != ties:
             object.__setattr__(self, "convention", self.convention.replace(ties=ties))
@@ -78,8 +80,7 @@ class Measurement:
         """Return the measurement of a metric; a library's convention has choices of its own."""
         name = str(metric)
         metric = metric.with_defaults(convention.find_own_choices(name))
-        asked_for = "" if str(metric) == name else name
-        return cls(metric, convention, threshold, short_below=short_below, asked_for=asked_for)
+        return cls(metric, convention, threshold, short_below=short_below, asked_for=name)
 
     def __str__(self) -> str:
         """Return the name of the metric, as it was asked for."""
@@ -96,7 +97,7 @@ class Measurement:
             "a_ratio": type(metric).score is Metric.score,  # whether the score is a quotient
             "undefined": None if np.isnan(self.score_if_undefined) else self.score_if_undefined,
             **({"weighted": True} if self.is_weighted else {}),
-            **({"metric": str(metric)} if str(metric) != str(self) else {}),
+            **({"metric": str(metric)} if self.asked_for else {}),
         }
 
     @classmethod
@@ -131,8 +132,7 @@ class Measurement:
                 if not stored["bounded"]:  # sums over lists
                     rule = rule.replace(list_over="one")
                 is_weighted = stored.get("weighted", False)
-                asked_for = "" if str(metric) == name else name
-                return cls(metric, rule, is_weighted=is_weighted, asked_for=asked_for)
+                return cls(metric, rule, is_weighted=is_weighted, asked_for=name)
         if not stored["a_ratio"]:
             msg = (
                 f"{name} is not a built-in metric, and has its own formula for the score. Import "
