@@ -141,7 +141,7 @@ class ReadOnlyArrays:
 
     def __post_init__(self) -> None:
         """Replace arrays by read-only views."""
-        for name, values in _get_fields(self).items():
+        for name, values in [*vars(self).items()]:
             if isinstance(values, np.ndarray):
                 object.__setattr__(self, name, make_read_only(values))
             elif isinstance(values, dict):

@@ -18,10 +18,10 @@ import numpy as np
 from recsys_ndcg.arrays import Positions
 from recsys_ndcg.errors import InvalidInputError, quote
 
-_MAX_ROWS = 1 << 19  # in a block, so that it fits the processor's cache
+_MAX_ROWS = 1 << 18  # in a block, so that it fits the processor's cache
 _MIN_ROWS = 1 << 17  # in a block: a smaller one takes longer to start than to compute
 _FEW_ROWS = 1 << 15  # a single thread is as fast
-_MAX_CELLS = 1 << 19
+_MAX_CELLS = 1 << 18
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -164,18 +164,6 @@ def _reuse_freed_memory() -> None:
     array of a block is mapped anew, which takes longer than filling it.
     """
     np.empty((32 << 20) - (64 << 10), dtype=np.uint8)
-
-
-def split_rows(n_rows: int) -> list[slice]:
-    """Split rows into slices of a block's size, regardless of users.
-
-    Examples
-    --------
-    >>> split_rows(3)
-    [slice(0, 3, None)]
-    """
-    size = min(_MAX_ROWS, _MIN_ROWS)
-    return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
 
 
 def split_users(offsets: Positions, width: Positions | None = None) -> list[tuple[int, int]]:

@@ -204,10 +204,9 @@ def test_an_invalid_number_of_threads_raises(n_jobs: Any, frame: pd.DataFrame) -
 
 def test_blocks_cover_everything_once() -> None:
     """Also of nothing."""
-    assert parallel.split_rows(0) == []
     assert parallel.split_users(np.array([0])) == []
     size = parallel._MIN_ROWS  # noqa: SLF001
-    assert parallel.split_rows(size + 1) == [slice(0, size), slice(size, size + 1)]
+    assert parallel.split_users(np.arange(size + 2)) == [(0, size), (size, size + 1)]
 
 
 @pytest.mark.usefixtures("small_blocks")

@@ -288,15 +288,16 @@ class Convention(Viewed):
         return changed
 
     def select_choices(self, *names: str) -> tuple[Any, ...]:
-        """Return some of the choices as a hashable key.
+        """Return some of the choices as a hashable key: the values that are not defaults.
 
         Examples
         --------
         >>> Convention(gain={0: 0, 1: 3}).select_choices("gain", "ties")
-        (((0.0, 0.0), (1.0, 3.0)), 'expected')
+        (('gain', ((0.0, 0.0), (1.0, 3.0))),)
         """
-        values = (getattr(self, name) for name in names)
-        return tuple(tuple(v.items()) if isinstance(v, Mapping) else v for v in values)
+        given = vars(self)
+        values = ((name, given[name]) for name in names if name in given)
+        return tuple((name, tuple(v.items()) if isinstance(v, Mapping) else v) for name, v in values)
 
     @lazy_property
     def signature(self) -> str:

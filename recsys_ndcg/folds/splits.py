@@ -356,7 +356,8 @@ def _sort_rows(
         The place of each user.
     """
     codes = (users.codes if places is None else places[users.codes].astype(np.int32))[order]
-    [rows], offsets = group_columns(codes, [order], len(users.ids))
+    columns, offsets = group_columns(codes, {"row": order}, len(users.ids))
+    rows = columns["row"]
     return rows, np.repeat(offsets[1:], np.diff(offsets)) - np.arange(len(rows))
 
 

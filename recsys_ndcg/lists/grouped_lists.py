@@ -392,7 +392,10 @@ class GroupedLists(ReadOnlyArrays, Viewed):
         """Return some users: by ascending positions, or by a slice, which shares memory."""
         if isinstance(users, slice):
             first, last, step = users.indices(len(self))
-            users = slice(first, max(first, last)) if step == 1 else np.arange(len(self))[users]
+            users = slice(first, max(first, last)) if step == 1 else np.arange(first, last, step)
+        ends = (users.start, users.stop) if isinstance(users, slice) else (*users[:1], len(users))
+        if ends == (0, len(self)):  # all users
+            return self
 
         def find_rows(offsets: Positions) -> slice | Positions:
             if isinstance(users, slice):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Codes, Ids, Positions, count_offsets, divide, sort_by_key
 from recsys_ndcg.errors import InvalidInputError, format_count, quote
-from recsys_ndcg.parallel import map_in_threads, split_rows, split_users
+from recsys_ndcg.parallel import map_in_threads, split_users
 
 
 @dataclass(frozen=True)
@@ -69,11 +69,9 @@ def group_by_user(pairs: Pairs, n_users: int) -> tuple[Pairs, Positions]:
             for name, column in pairs.columns.items()
         }
         return replace(pairs, columns=columns), count_offsets(pairs.user, n_users)
-    others = pairs.without_user
-    columns_by_user, offsets = group_columns(pairs.user, [*others.values()], n_users)
+    columns, offsets = group_columns(pairs.user, pairs.without_user, n_users)
     user = np.repeat(np.arange(n_users, dtype=np.int32), np.diff(offsets))
-    columns = {"user": user, **dict(zip(others, columns_by_user, strict=True))}
-    return replace(pairs, columns=columns), offsets
+    return replace(pairs, columns={"user": user, **columns}), offsets
 
 
 def is_sorted(codes: Codes) -> bool:
@@ -82,19 +80,19 @@ def is_sorted(codes: Codes) -> bool:
 
 
 def group_columns(
-    codes: Codes, columns: Sequence[NDArray[Any]], size: int
-) -> tuple[list[NDArray[Any]], Positions]:
+    codes: Codes, columns: Mapping[str, NDArray[Any]], size: int
+) -> tuple[dict[str, NDArray[Any]], Positions]:
     """Return columns with their rows sorted by code; the order of equal codes stays.
 
-    Each block of rows is partitioned into ranges of codes, then each range is sorted, so that
-    random access stays within the processor's cache. NumPy sorts 16-bit integers by counting.
+    SciPy sorts by counting: each column is the data of a sparse array with a cell per row, and the
+    items are the second coordinate, so that they come along.
 
     Parameters
     ----------
     codes : int32 array
         The group of each row.
-    columns : sequence of arrays
-        With the same number of rows.
+    columns : mapping of arrays
+        With the same number of rows; at least one besides `item`, which has codes.
     size : int
         The number of groups.
 
@@ -104,61 +102,24 @@ def group_columns(
 
     Examples
     --------
-    >>> group_columns(np.array([1, 0, 1], dtype=np.int32), [np.array([5, 6, 7])], 2)
-    ([array([6, 5, 7])], array([0, 1, 3]))
+    >>> group_columns(np.array([1, 0, 1], dtype=np.int32), {"a": np.array([5, 6, 7])}, 2)
+    ({'a': array([6, 5, 7])}, array([0, 1, 3]))
     """
-    n_rows, blocks = len(codes), split_rows(len(codes))
-    # ranges have about as many rows as blocks, if all groups have the same size
-    shift = min(((size - 1) // max(len(blocks), 1)).bit_length(), 16)
-    n_ranges = -(-size >> shift)
-    mask = (1 << shift) - 1
-    low_bits = (codes & mask).astype(np.uint16)
-    if n_ranges > 1:
-        [low_bits, *columns], edges = _partition(
-            codes >> shift, [low_bits, *columns], n_ranges, blocks
-        )
-    else:
-        edges = np.array([[0], [n_rows]])
-    sizes = np.diff(edges, axis=0).sum(axis=1)
-    ends = np.cumsum(sizes)
-    results = [np.empty(n_rows, dtype=column.dtype) for column in columns]
-    counts = np.zeros(size + 1, dtype=np.int64)
+    from scipy.sparse import coo_array  # noqa: PLC0415 - sorted rows do not need it
 
-    def sort_range(number: int) -> None:
-        """Concatenate the parts of a range from all blocks, and sort its rows."""
-        parts = [slice(*part) for part in edges[number : number + 2].T]
-        low = np.concatenate([low_bits[part] for part in parts])
-        order = np.argsort(low, kind="stable")
-        rows = slice(ends[number] - sizes[number], ends[number])
-        for result, column in zip(results, columns, strict=True):
-            values = np.concatenate([column[part] for part in parts])
-            np.take(values, order, out=result[rows], mode="clip")
-        first = number << shift
-        last = min(first + mask + 1, size)
-        counts[first + 1 : last + 1] = np.bincount(low, minlength=last - first)
+    places = codes, columns.get("item", codes)
 
-    map_in_threads(sort_range, range(n_ranges))
-    return results, np.cumsum(counts)
+    def sort_column(name: str) -> Any:
+        table = coo_array((columns[name], places), shape=(size, np.iinfo(np.int32).max))
+        table.has_canonical_format = True  # else equal cells would be added up
+        return table.tocsr()
 
-
-def _partition(
-    numbers: Codes, columns: Sequence[NDArray[Any]], n_ranges: int, blocks: list[slice]
-) -> tuple[list[NDArray[Any]], Positions]:
-    """Return columns with the rows of each block sorted by range, and the offsets of the ranges.
-
-    The offsets have shape (n_ranges + 1, n_blocks).
-    """
-    results = [np.empty(len(column), dtype=column.dtype) for column in columns]
-
-    def sort_block(rows: slice) -> Positions:
-        number = numbers[rows].astype(np.min_scalar_type(n_ranges))
-        order = np.argsort(number, kind="stable")
-        for result, column in zip(results, columns, strict=True):
-            np.take(column[rows], order, out=result[rows], mode="clip")
-        starts: Positions = rows.start + count_offsets(number, n_ranges)
-        return starts
-
-    return results, np.transpose(map_in_threads(sort_block, blocks))
+    names = [name for name in columns if name != "item"]
+    tables = dict(zip(names, map_in_threads(sort_column, names, len(codes)), strict=True))
+    first = tables[names[0]]
+    return {
+        name: tables[name].data if name in tables else first.indices for name in columns
+    }, first.indptr.astype(np.int64)
 
 
 def group_distinct(

@@ -52,8 +52,8 @@ _TIES_MATTER = 0.001  # a range of scores this wide changes the third decimal
 _FEW_TIED = 0.001  # a share of users whose ties cannot change the third decimal
 _MIN_SAMPLED = 50  # items of a list; examples and top-20 lists are shorter
 _FEW_USERS = 0.01  # a share of users too small to move a mean
-# users measured first: all are measured only if this sample scores below random order
-_SAMPLE_USERS = 1000
+# users measured first, and if these do not decide: all only if the sample is below random order
+_FIRST_USERS, _SAMPLE_USERS = 100, 1000
 _LOWER_IS_BETTER = (
     "If a lower estimate is better (distances, losses), negate the estimates. If they are ranks, "
     "pass the table as results, with the ranks in the column 'rank': "
@@ -506,23 +506,33 @@ def _find_widest_tie_range(report: Report) -> int | None:
     totals = report.audit_data.totals
     if totals.counts["tied"] < _FEW_TIED * totals.counts["users"]:
         return None
-    width, intervals = totals.mean_of("highest") - totals.mean_of("lowest"), report.intervals()
-    half = np.nan_to_num((intervals["mean_high"] - intervals["mean_low"]).to_numpy() / 2)
-    matters = report.bounded.to_numpy() & (width >= _TIES_MATTER) & (width > half)
+    width = totals.mean_of("highest") - totals.mean_of("lowest")
+    matters = report.bounded.to_numpy() & (width >= _TIES_MATTER)
+    if not matters.any():
+        return None
+    low, high = totals.mean_interval()
+    matters &= width > np.nan_to_num((high - low) / 2)
     return int(np.where(matters, width, 0.0).argmax()) if matters.any() else None
 
 
 def _find_metric_below_chance(audit: Audit) -> tuple[Totals, int | None]:
     """Return the column of the metric that is most clearly below random order, if any.
 
-    If there are lists of many users, a sample is measured first, and all users only if the sample
-    is below random order. Metrics of items are not measured again: they have no bad end.
+    If there are lists, a few users are measured first, then a sample if these are not clearly above
+    random order, and all users only if the sample is below it. Metrics of items are not measured
+    again: they have no bad end.
     """
-    of_relevance = tuple(one for one in audit.measurements if not one.metric.needs)
+    of_relevance = tuple(
+        one
+        for one in audit.measurements
+        if one.metric.greater_is_better and not one.metric.needs
+    )
     if not of_relevance:
         return audit.totals, None
     if audit.lists is None:
         return audit.totals_with_orders, _find_column_below_chance(audit.totals_with_orders)
+    if audit.is_clearly_above_chance(of_relevance, _FIRST_USERS):
+        return audit.totals, None
     is_part = len(of_relevance) < len(audit.measurements)
     if audit.n_users > _SAMPLE_USERS:
         sample = audit.take(np.linspace(0, audit.n_users - 1, _SAMPLE_USERS).astype(np.intp))

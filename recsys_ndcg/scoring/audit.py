@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
@@ -23,14 +23,16 @@ from recsys_ndcg.scoring.measurement import Measurement
 from recsys_ndcg.scoring.measuring import Block, map_blocks
 from recsys_ndcg.scoring.plan import Plan
 from recsys_ndcg.scoring.requirements import find_chance_objection
-from recsys_ndcg.scoring.scores import ORDER_ROLES, ORDER_TABLES, Scores
+from recsys_ndcg.scoring.scores import ORDER_ROLES, ORDER_TABLES, Scores, subtract_scores
 from recsys_ndcg.scoring.signature import Signature
 from recsys_ndcg.scoring.totals import LABEL_ROLES, TIE_ROLES, Totals
+from recsys_ndcg.significance import Moments
 
 TablesByRole = dict[str, "Floats"]  # tables (n_users, n_measurements) by role
 
 #: Random order and the extreme orders are measured as one tie per list (`Measurement.all_tied`):
 #: for each role, the rule that breaks this tie.
+_MIN_SCORED = 20  # users whose mean shows that all are above chance
 _MANY_USERS, _N_GROUPS = 1000, 200  # of the jackknife: above it, groups of users are left out
 _TIES_WHEN_ALL_TIED = dict(zip(ORDER_ROLES, ("expected", "worst", "best"), strict=True))
 
@@ -250,6 +252,39 @@ class Audit:
         signatures = {name: signature.with_users(n) for (name, signature), n in counted}
         return Audit(signatures, Totals.of(scores), scores)
 
+    def is_clearly_above_chance(
+        self, measurements: tuple[Measurement, ...], n_users: int
+    ) -> bool:
+        """Return whether some users score clearly more than random order, in each of some metrics.
+
+        The lists must be known.
+
+        Parameters
+        ----------
+        measurements : tuple of Measurement
+            The metrics.
+        n_users : int
+            The number of users: the mean of a part of them must be two standard errors above
+            chance, the mean of all users above chance.
+        """
+        assert self.source is not None, "checked by the caller"  # noqa: S101
+        users = np.linspace(0, self.n_users - 1, min(n_users, self.n_users)).astype(np.intp)
+        lists = self.source.lists.take(users)
+        part = replace(self.source, lists=lists, plan=Plan(measurements))
+        with limit_threads(self.n_jobs):
+            chance = part.measure_order_roles(("chance",))["chance"]
+        columns = [self.measurements.index(measurement) for measurement in measurements]
+        scores = self.scores.per_user[users][:, columns]
+        above = subtract_scores(scores, chance)
+        moments, is_part = Moments.of(None, above, ~np.isnan(above)), len(users) < self.n_users
+        n_scored = np.maximum(moments.count, 1)
+        error = moments.residual / np.sqrt(n_scored * np.maximum(n_scored - 1, 1))
+        is_above = moments.ratio >= (2 * error if is_part else 0)
+        if is_part:
+            is_above &= moments.count >= _MIN_SCORED
+        has_no_chance = (moments.count == 0) & ~np.isnan(scores).all(axis=0)
+        return bool((is_above | has_no_chance).all())
+
     def without_lists(self) -> Audit:
         """Return the audit without its lists, with the roles that are saved for every user."""
         return Audit(self.signatures, Totals.of(self.scores_to_save), self.scores_to_save)
@@ -285,34 +320,46 @@ class MeasuredLists:
     plan: Plan
     highest_grade: float
 
-    def measure_order_roles(self) -> TablesByRole:
-        """Measure random, best and worst orders of the lists, or of their candidates if known."""
+    def measure_order_roles(self, tables: Sequence[str] = ORDER_TABLES) -> TablesByRole:
+        """Measure random, best and worst orders of the lists, or of their candidates if known.
+
+        Parameters
+        ----------
+        tables : sequence of str
+            Which of `ORDER_TABLES` are wanted.
+        """
         candidates = draw_from_candidates(self.lists, self._find_marked_items())
         needs_items = np.array([bool(one.metric.needs) for one in self.plan.measurements])
         if not self.lists.pool.is_catalogue or not needs_items.any():
-            return self._measure_orders(candidates)
+            return self._measure_orders(candidates, tables)
         # lists of a ranked catalogue count the unlabelled items, whose values are needed here
-        of_items, of_grades = self._measure_orders(candidates), self._measure_orders(self.lists)
+        of_items, of_grades = (
+            self._measure_orders(lists, tables) for lists in (candidates, self.lists)
+        )
         return {
             role: np.where(needs_items, table, of_grades[role]) for role, table in of_items.items()
         }
 
-    def _measure_orders(self, lists: GroupedLists) -> TablesByRole:
+    def _measure_orders(self, lists: GroupedLists, tables: Sequence[str]) -> TablesByRole:
         by_role = {
             role: [self._with_all_tied(measurement, ties) for measurement in self.plan.measurements]
             for role, ties in _TIES_WHEN_ALL_TIED.items()
+            if role in tables
         }
         plan, n_metrics = self._plan_with_reasons_for_no_score(by_role), len(self.plan.measurements)
 
         def measure(block: Block) -> list[Floats]:
             scores = block.score(plan.measurements)
+            roles = np.hsplit(scores.per_user, len(by_role))
+            if "deviation" not in tables:
+                return roles
             # of random order, which is the first role
             deviation = block.compute_deviations(plan.measurements[:n_metrics])
             mean_numerator = np.where(np.isnan(deviation), np.nan, scores.numerator[:, :n_metrics])
-            return [*np.hsplit(scores.per_user, len(by_role)), mean_numerator, deviation]
+            return [*roles, mean_numerator, deviation]
 
         parts = zip(*map_blocks(lists, plan.measurements, measure), strict=True)
-        return {role: np.concatenate(part) for role, part in zip(ORDER_TABLES, parts, strict=True)}
+        return {role: np.concatenate(part) for role, part in zip(tables, parts, strict=True)}
 
     def measure_chance_exposures(self, scores: Scores) -> tuple[ItemTotals | None, ...]:
         """Return the sums by item in random order, for measurements of all lists together."""
@@ -425,9 +472,11 @@ def _measure_with_tie_range(lists: GroupedLists, plan: Plan) -> Scores:
 
     def score_block(block: Block) -> Scores:
         scores = block.score(plan.measurements)
-        is_tied = block.has_ties(plan.measurements)
-        tables = [block.score(each).per_user if is_tied else scores.per_user for each in extremes]
-        ranges = [np.where(has_range, table, np.nan) for table in tables]
+        ranges = [np.where(has_range, scores.per_user, np.nan) for _ in extremes]
+        tied, tied_block = block.take_tied(plan.measurements)
+        for table, each in zip(ranges, extremes, strict=True):
+            if len(tied):
+                table[tied] = np.where(has_range, tied_block.score(each).per_user, np.nan)
         return replace(scores, roles=dict(zip(TIE_ROLES, ranges, strict=True)))
 
     return Scores.concat(map_blocks(lists, plan.measurements, score_block))

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from recsys_ndcg.arrays import Flags, Floats, compute_offsets
+from recsys_ndcg.arrays import Flags, Floats, Positions, compute_offsets
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lazy import Cache, lazy_property
 from recsys_ndcg.lists import GroupedLists, prepare_lists
@@ -46,7 +46,7 @@ def map_blocks(
     """
     depths = [one.metric.depth for one in measurements]
     depth = None if None in depths else max(depth for depth in depths if depth is not None)
-    if lists.items is not None and any(
+    if lists.item_codes is not None and any(
         one.convention.tie_rule.by == "text" for one in measurements
     ):
         lists = lists.with_columns(text=lists.find_text_places())
@@ -116,10 +116,20 @@ class Block:
                 deviations[:, column] = one.metric.deviation(ranking)
         return deviations
 
-    def has_ties(self, measurements: tuple[Measurement, ...]) -> bool:
-        """Return whether any of the measurements has ties at the ranks that are read."""
-        with_score = [one for one in measurements if not one.no_score_reason]
-        return any(self._get_sorted(one).tie_groups.has_ties for one in with_score)
+    def take_tied(self, measurements: tuple[Measurement, ...]) -> tuple[Positions, Block]:
+        """Return the users with ties at the ranks that are read, and their block.
+
+        If most users have ties, it is this block with all users: they share its sorts.
+        """
+        is_tied = np.zeros(len(self.lists), dtype=bool)
+        for one in measurements:
+            if not one.no_score_reason:
+                groups = self._get_sorted(one).tie_groups
+                is_tied[groups.user[groups.size > 1]] = True
+        if 2 * np.count_nonzero(is_tied) > len(is_tied):
+            return np.arange(len(is_tied)), self
+        users = np.flatnonzero(is_tied)
+        return users, Block(self.lists.take(users), self.depth)
 
     def _get_exposures(self, one: Measurement) -> Exposures | None:
         """Return who was shown what, for a measurement of all lists together; else None."""

@@ -228,10 +228,10 @@ class Scores(MetricColumns, ReadOnlyArrays):
         has_threshold = not np.isnan(counts.n_relevant).any()
         kept = [one.metric.per_user for one in self.measurements]
         names = [name for name, is_kept in zip(self.names, kept, strict=True) if is_kept]
-        table = pd.DataFrame(self.per_user[:, kept], columns=names, copy=True)
-        table.insert(0, "n_items", counts.n_items.copy())
-        table.insert(1, "n_relevant", counts.n_relevant.astype(int if has_threshold else float))
-        return table.set_index(make_index(self.users, "user"))
+        n_relevant = counts.n_relevant.astype(int if has_threshold else float)
+        columns = {"n_items": counts.n_items, "n_relevant": n_relevant}
+        columns |= dict(zip(names, self.per_user[:, kept].T, strict=True))
+        return pd.DataFrame(columns, index=make_index(self.users, "user"))
 
     def take(self, users: Any) -> Self:
         """Return the scores of some users.

@@ -45,10 +45,16 @@ def test_lists_of_any_length_are_sorted(lengths: list[int], drawn: str, seed: in
 
 @pytest.mark.parametrize("size", [1, 3, 200, 60_000, 65_536, 65_537, 300_000, 5_000_000])
 def test_rows_are_grouped_in_input_order_for_any_number_of_users(size: int) -> None:
-    """More users than 16 bits can number are first split into ranges."""
-    codes = np.random.default_rng(0).integers(0, size, 400_000).astype(np.int32)
-    [order], offsets = group_columns(codes, [np.arange(len(codes))], size)
-    np.testing.assert_array_equal(order, np.argsort(codes, kind="stable"))
+    """Each user's items and other columns stay together, also of equal (user, item) pairs."""
+    draw = np.random.default_rng(0)
+    codes, item = draw.integers(0, size, 400_000), draw.integers(0, 3, 400_000)
+    columns = {"row": np.arange(len(codes)), "item": item.astype(np.int32), "flag": item == 1}
+    grouped, offsets = group_columns(codes.astype(np.int32), columns, size)
+    order = np.argsort(codes, kind="stable")
+    assert [*grouped] == [*columns]
+    for name, column in columns.items():
+        assert grouped[name].dtype == column.dtype
+        np.testing.assert_array_equal(grouped[name], column[order])
     np.testing.assert_array_equal(offsets, count_offsets(codes, size))
 
 
