@@ -297,7 +297,9 @@ class Convention(Viewed):
         """
         given = vars(self)
         values = ((name, given[name]) for name in names if name in given)
-        return tuple((name, tuple(v.items()) if isinstance(v, Mapping) else v) for name, v in values)
+        return tuple(
+            (name, tuple(v.items()) if isinstance(v, Mapping) else v) for name, v in values
+        )
 
     @lazy_property
     def signature(self) -> str:
@@ -316,7 +318,11 @@ class Convention(Viewed):
     @property
     def texts(self) -> dict[str, str]:
         """The text of each choice in a signature, in the order of the signature."""
-        return {name: notation.format_choice(one) for name, one in self.choices.items()}
+        given = vars(self)
+        return {
+            name: notation.format_choice(given[name]) if name in given else text
+            for name, text in _DEFAULT_TEXTS.items()
+        }
 
     @staticmethod
     def field_names() -> tuple[str, ...]:
@@ -326,7 +332,7 @@ class Convention(Viewed):
     @classmethod
     def format_defaults(cls) -> dict[str, str]:
         """Return the text of each default in a signature."""
-        return cls().texts
+        return dict(_DEFAULT_TEXTS)
 
     @classmethod
     def digest_defaults(cls, *, beyond_accuracy: bool = False) -> str:
@@ -622,6 +628,7 @@ if not TYPE_CHECKING:  # what editors and `help` show
     Convention.__signature__ = Signature([_library, *_choices])
 _MAX_RANKS = 10_000_000  # whose weights take 80 MB
 _NAMES = tuple(field.name for field in fields(Convention))
+_DEFAULT_TEXTS = {name: notation.format_choice(getattr(Convention, name)) for name in _NAMES}
 
 
 def describe_choice(name: str, text: str) -> str:
@@ -633,9 +640,7 @@ def describe_choice(name: str, text: str) -> str:
 
 def is_shown(name: str, text: str) -> bool:
     """Return whether a signature shows a choice."""
-    return name not in Convention.BEYOND_ACCURACY or text != notation.format_choice(
-        getattr(Convention, name)
-    )
+    return name not in Convention.BEYOND_ACCURACY or text != _DEFAULT_TEXTS[name]
 
 
 def _sort_gains(gains: Mapping[float, float]) -> dict[float, float]:

@@ -416,9 +416,12 @@ def _encode_integers(values: Ids, low: int, high: int) -> tuple[Ids, Codes]:
     shifted = values - lowest if low else values
     is_used[shifted] = True
     used = np.flatnonzero(is_used)
+    ids = used.astype(values.dtype) + lowest
+    if len(used) == len(is_used):
+        return ids, shifted.astype(np.int32)
     codes = np.zeros(len(is_used), dtype=np.int32)
     codes[used] = np.arange(len(used), dtype=np.int32)
-    return used.astype(values.dtype) + lowest, codes[shifted]
+    return ids, codes.take(shifted)
 
 
 def _is_truncated(value: object) -> bool:

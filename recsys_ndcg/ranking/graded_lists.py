@@ -35,12 +35,22 @@ class GradedLists(Cache):
             lists = lists.with_columns(true=grades)
         self.lists = lists
 
-    def compute_gains(self, convention: Convention, threshold: float | None) -> Floats:
-        """Return the gain of every row."""
-        key, lists = ("gains", make_gain_key(convention, threshold)), self.lists
-        return self.get_or_compute(
-            key, lambda: _weigh(convention.compute_gains(lists.true, threshold), lists.weights)
+    def compute_gains(
+        self,
+        convention: Convention,
+        threshold: float | None,
+        rows: slice | Positions = slice(None),
+    ) -> Floats:
+        """Return the gains of some rows, by default of all."""
+        gains, weights = (
+            convention.compute_gains(self.lists.true[rows], threshold),
+            self.lists.weights,
         )
+        return gains if weights is None else gains * weights[rows]
+
+    def rises_with_grade(self, convention: Convention) -> bool:
+        """Return whether a higher grade never has a lower gain, and gains have no weights."""
+        return isinstance(convention.gain, str) and self.lists.weights is None
 
     def compute_relevance(self, threshold: float | None) -> Floats:
         """Return whether each row is relevant, 0 or 1."""
@@ -95,39 +105,45 @@ class GradedLists(Cache):
         n_extra = self.lists.n_unlisted
         if convention.ideal == "local":  # only an empty list counts its unlisted labels
             n_extra = np.where(self.lists.n_items == 0, n_extra, 0)
-        values, offsets = self._sort_all_gains(convention, threshold, n_extra)
-        padded = np.append(values, 0.0)
+        values, offsets = self._sort_worth(convention, threshold, n_extra)
+        padded = np.append(values, -np.inf)
         index = offsets[:-1, None] + np.arange(width)
-        return padded[np.where(index < offsets[1:, None], index, -1)]
+        table = padded[np.where(index < offsets[1:, None], index, -1)]
+        return self._find_gains(table, convention, threshold)
 
     def sum_gains(self, convention: Convention, threshold: float | None) -> Floats:
         """Return the sum of the gains of each user's labelled items, in the list or not."""
-        values, offsets = self._sort_all_gains(convention, threshold, self.lists.n_unlisted)
-        total: Floats = np.add.reduceat(np.append(values, 0.0), offsets[:-1])
+        values, offsets = self._sort_worth(convention, threshold, self.lists.n_unlisted)
+        gains = self._find_gains(np.append(values, -np.inf), convention, threshold)
+        total: Floats = np.add.reduceat(gains, offsets[:-1])
         return np.where(np.diff(offsets) > 0, total, 0.0)
 
-    def _sort_all_gains(
-        self, convention: Convention, threshold: float | None, n_extra: Positions
+    def _sort_worth(
+        self, convention: Convention, threshold: float | None, n_extra: Positions | None = None
     ) -> tuple[Floats, Positions]:
-        """Return the gains of rows and of some unlisted labels, largest first, and their offsets.
+        """Return what orders gains, largest first, of each user's rows, and their offsets.
 
-        `n_extra` is the number of unlisted labels that count for each user.
+        It is the grade, -inf for unlabelled rows, or the gain if that does not rise with the grade.
+        `n_extra` is the number of unlisted labels of each user that count, too.
         """
-        if not n_extra.any():
-            return self._sort_gains(convention, threshold), self.lists.offsets
-        values, offsets = self._add_unlisted(n_extra, convention, threshold)
-        return sort_descending(values, offsets), offsets
-
-    def _sort_gains(self, convention: Convention, threshold: float | None) -> Floats:
-        """Return the gains of the rows, each user's largest first."""
+        offsets, is_grade = self.lists.offsets, self.rises_with_grade(convention)
 
         def compute() -> Floats:
-            values = self.compute_gains(convention, threshold)
-            if self.sort_grades and isinstance(convention.gain, str):
-                return values
-            return sort_descending(values, self.lists.offsets)
+            return self.grades if is_grade else self.compute_gains(convention, threshold)
 
-        return self.get_or_compute(("sorted", make_gain_key(convention, threshold)), compute)
+        if n_extra is not None and n_extra.any():
+            values, offsets = self._add_unlisted(compute(), n_extra, convention, threshold)
+            return sort_descending(values, offsets), offsets
+        if is_grade and self.sort_grades:
+            return self.grades, offsets
+        key = "sorted", None if is_grade else make_gain_key(convention, threshold)
+        return self.get_or_compute(key, lambda: sort_descending(compute(), offsets)), offsets
+
+    def _find_gains(self, worth: Floats, convention: Convention, threshold: float | None) -> Floats:
+        """Return the gains of values that `_sort_worth` returned; 0 for -inf."""
+        if not self.rises_with_grade(convention):
+            return np.maximum(worth, 0.0)
+        return convention.compute_gains(np.where(np.isneginf(worth), np.nan, worth), threshold)
 
     def compute_gain_norm(self, convention: Convention, threshold: float | None) -> Floats:
         r"""Return the Euclidean norm of each list's centred gains, \sqrt{\sum (g_i - \bar g)^2}.
@@ -139,7 +155,8 @@ class GradedLists(Cache):
         def compute() -> Floats:
             lists = self.lists
             n_rows, n_items = np.diff(lists.offsets), lists.pool.count_candidates(lists)
-            values = self._sort_gains(convention, threshold)
+            worth, _ = self._sort_worth(convention, threshold)
+            values = self._find_gains(worth, convention, threshold)
             largest = np.zeros(len(lists))
             largest[n_rows > 0] = values[lists.offsets[:-1][n_rows > 0]]
             unit = np.where(largest > 0, largest, 1.0)
@@ -158,20 +175,20 @@ class GradedLists(Cache):
         return np.sqrt(ones * (n_items - ones) / np.maximum(n_items, 1))
 
     def _add_unlisted(
-        self, n_extra: Positions, convention: Convention, threshold: float | None
+        self, values: Floats, n_extra: Positions, convention: Convention, threshold: float | None
     ) -> tuple[Floats, Positions]:
-        """Return the gains with the gains of unlisted labels, and the new offsets of the users."""
+        """Return values with the values of unlisted labels, and the new offsets of the users."""
         lists = self.lists
-        gain = convention.compute_gains(lists.unlisted["true"], threshold)
-        gain = _weigh(gain, lists.unlisted_weights)[np.repeat(n_extra > 0, lists.n_unlisted)]
+        extra = lists.unlisted["true"]
+        if not self.rises_with_grade(convention):
+            weights = lists.unlisted_weights
+            extra = convention.compute_gains(extra, threshold)
+            extra = extra if weights is None else extra * weights
+        extra = extra[np.repeat(n_extra > 0, lists.n_unlisted)]
         user = np.concatenate([lists.user_of_row, np.repeat(np.arange(len(n_extra)), n_extra)])
-        values = np.concatenate([self.compute_gains(convention, threshold), gain])
         order = np.argsort(user, kind="stable")
-        return values[order], compute_offsets(np.diff(lists.offsets) + n_extra)
-
-
-def _weigh(gains: Floats, weights: Floats | None) -> Floats:
-    return gains if weights is None else gains * weights
+        offsets = compute_offsets(np.diff(lists.offsets) + n_extra)
+        return np.concatenate([values, extra])[order], offsets
 
 
 def _fill_unlabelled(lists: GroupedLists) -> Floats:

@@ -241,7 +241,8 @@ class Ranking(Cache):
     def gain(self) -> Floats:
         """The gain at each rank, 0 past the end of a list."""
         groups = self._groups_by_gain
-        return self._fill_table(groups, groups.compute_means(self._gains))
+        gains = self.graded.compute_gains(self.convention, self.threshold, groups.rows)
+        return self._fill_table(groups, groups.compute_means(gains))
 
     @lazy_property
     def relevance(self) -> Floats:
@@ -368,7 +369,7 @@ class Ranking(Cache):
     def of_items(self, values: ItemValues) -> Floats:
         """Return the (expected) value of the item at each rank: shape (n_users, width)."""
         groups, _ = self.order_by(values)
-        return self._fill_table(groups, groups.compute_means(values.by_row))
+        return self._fill_table(groups, groups.compute_means(values.by_row[groups.rows]))
 
     def order_by(self, values: ItemValues) -> tuple[TieGroups, Cells]:
         """Return the groups of items that share their ranks, and the cells that they cover.
@@ -490,8 +491,8 @@ class Ranking(Cache):
 
     @lazy_property
     def _groups_by_gain(self) -> TieGroups:
-        if isinstance(self.convention.gain, str) and not self.is_weighted:
-            return self._groups_by_grade  # a higher grade has no lower gain
+        if self.graded.rises_with_grade(self.convention):
+            return self._groups_by_grade
         key = make_gain_key(self.convention, self.threshold)
         return self._order_groups(key, lambda: self._gains)
 
@@ -509,7 +510,7 @@ class Ranking(Cache):
     def _hits(self) -> tuple[Floats, Floats]:
         """The number of relevant items in each group, and before it."""
         groups = self._unordered_groups
-        relevant = groups.compute_sums(self._relevant)
+        relevant = groups.compute_sums(self._relevant[groups.rows])
         before = np.concatenate([[0.0], np.cumsum(relevant)])  # integers: exact
         first = np.searchsorted(groups.user, np.arange(len(self.n_items)))
         return relevant, before[:-1] - before[first][groups.user]
@@ -549,7 +550,7 @@ class Ranking(Cache):
     def _average_flags(self, flags: Floats) -> Floats:
         """Return the probability that the item at each rank has a flag."""
         groups = self._unordered_groups
-        return self._fill_table(groups, groups.compute_sums(flags) / groups.size)
+        return self._fill_table(groups, groups.compute_sums(flags[groups.rows]) / groups.size)
 
     def _fill_table(self, groups: TieGroups, values: Floats) -> Floats:
         """Return a table with the value of each group at its ranks, 0 elsewhere."""

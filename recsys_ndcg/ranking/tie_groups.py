@@ -156,26 +156,24 @@ class TieGroups:
             rows, user, n_before = rows[is_kept], user[is_kept], n_before[is_kept]
         return _make_single(rows, user, n_before)
 
-    def compute_sums(self, values: Floats) -> Floats:
-        """Return the sum over each group: exact for integers, else in the order of the rows."""
-        by_row = values[self.rows]
+    def compute_sums(self, by_row: Floats) -> Floats:
+        """Return the sum over each group of the values of `rows`, in their order."""
         if len(by_row) == len(self.user):
             return by_row
         return np.add.reduceat(by_row, self.start[:-1])
 
-    def compute_means(self, values: Floats) -> Floats:
-        """Return the mean over the items of each group; exact if all values are equal.
+    def compute_means(self, by_row: Floats) -> Floats:
+        """Return the mean of the values of `rows` over each group; exact if all are equal.
 
         The rows must be sorted by the values, largest or smallest first, so that the last digit of
         the sum does not depend on the order of the input.
         """
         if not self.has_ties:
-            return values[self.rows]
-        by_row = values[self.rows]
+            return by_row
         first, last = by_row[self.start[:-1]], by_row[self.start[1:] - 1]
         highest, lowest = np.maximum(first, last), np.minimum(first, last)
         lowest = np.where(self.n_rows < self.size, np.minimum(lowest, 0.0), lowest)
-        return np.clip(self.compute_sums(values) / self.size, lowest, highest)
+        return np.clip(self.compute_sums(by_row) / self.size, lowest, highest)
 
 
 def _make_single(rows: Positions, user: Positions, n_before: Positions) -> TieGroups:

@@ -523,9 +523,7 @@ def _find_metric_below_chance(audit: Audit) -> tuple[Totals, int | None]:
     again: they have no bad end.
     """
     of_relevance = tuple(
-        one
-        for one in audit.measurements
-        if one.metric.greater_is_better and not one.metric.needs
+        one for one in audit.measurements if one.metric.greater_is_better and not one.metric.needs
     )
     if not of_relevance:
         return audit.totals, None

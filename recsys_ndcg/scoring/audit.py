@@ -34,7 +34,8 @@ TablesByRole = dict[str, "Floats"]  # tables (n_users, n_measurements) by role
 #: for each role, the rule that breaks this tie.
 _MIN_SCORED = 20  # users whose mean shows that all are above chance
 _MANY_USERS, _N_GROUPS = 1000, 200  # of the jackknife: above it, groups of users are left out
-_TIES_WHEN_ALL_TIED = dict(zip(ORDER_ROLES, ("expected", "worst", "best"), strict=True))
+_EXTREMES = ("worst", "best")
+_TIES_WHEN_ALL_TIED = dict(zip(ORDER_ROLES, ("expected", *_EXTREMES), strict=True))
 
 
 @dataclass(eq=False, repr=False)
@@ -252,9 +253,7 @@ class Audit:
         signatures = {name: signature.with_users(n) for (name, signature), n in counted}
         return Audit(signatures, Totals.of(scores), scores)
 
-    def is_clearly_above_chance(
-        self, measurements: tuple[Measurement, ...], n_users: int
-    ) -> bool:
+    def is_clearly_above_chance(self, measurements: tuple[Measurement, ...], n_users: int) -> bool:
         """Return whether some users score clearly more than random order, in each of some metrics.
 
         The lists must be known.
@@ -276,12 +275,13 @@ class Audit:
         columns = [self.measurements.index(measurement) for measurement in measurements]
         scores = self.scores.per_user[users][:, columns]
         above = subtract_scores(scores, chance)
-        moments, is_part = Moments.of(None, above, ~np.isnan(above)), len(users) < self.n_users
-        n_scored = np.maximum(moments.count, 1)
-        error = moments.residual / np.sqrt(n_scored * np.maximum(n_scored - 1, 1))
-        is_above = moments.ratio >= (2 * error if is_part else 0)
-        if is_part:
-            is_above &= moments.count >= _MIN_SCORED
+        moments = Moments.of(None, above, ~np.isnan(above))
+        if len(users) < self.n_users:
+            n_scored = np.maximum(moments.count, 2)
+            error = moments.residual / np.sqrt(n_scored * (n_scored - 1))
+            is_above = (moments.count >= _MIN_SCORED) & (moments.ratio >= 2 * error)
+        else:
+            is_above = moments.ratio >= 0
         has_no_chance = (moments.count == 0) & ~np.isnan(scores).all(axis=0)
         return bool((is_above | has_no_chance).all())
 
@@ -346,19 +346,19 @@ class MeasuredLists:
             for role, ties in _TIES_WHEN_ALL_TIED.items()
             if role in tables
         }
-        plan, n_metrics = self._plan_with_reasons_for_no_score(by_role), len(self.plan.measurements)
+        measurements, n_metrics = tuple(chain(*by_role.values())), len(self.plan.measurements)
 
         def measure(block: Block) -> list[Floats]:
-            scores = block.score(plan.measurements)
+            scores = block.score(measurements)
             roles = np.hsplit(scores.per_user, len(by_role))
             if "deviation" not in tables:
                 return roles
             # of random order, which is the first role
-            deviation = block.compute_deviations(plan.measurements[:n_metrics])
+            deviation = block.compute_deviations(measurements[:n_metrics])
             mean_numerator = np.where(np.isnan(deviation), np.nan, scores.numerator[:, :n_metrics])
             return [*roles, mean_numerator, deviation]
 
-        parts = zip(*map_blocks(lists, plan.measurements, measure), strict=True)
+        parts = zip(*map_blocks(lists, measurements, measure), strict=True)
         return {role: np.concatenate(part) for role, part in zip(tables, parts, strict=True)}
 
     def measure_chance_exposures(self, scores: Scores) -> tuple[ItemTotals | None, ...]:
@@ -393,7 +393,8 @@ class MeasuredLists:
             role: [change(measurement) for measurement in self.plan.measurements]
             for role, change in zip(LABEL_ROLES, changes, strict=True)
         }
-        plan = self._plan_with_reasons_for_no_score(by_role)
+        plan = Plan(tuple(chain(*by_role.values())))
+        plan = plan.with_reasons_for_no_score(plan.facts_of(self.lists, self.facts))
         if self.facts.unlabelled:
 
             def measure(block: Block) -> Floats:  # keeps only the scores of each block
@@ -408,11 +409,6 @@ class MeasuredLists:
             table = np.where(is_measured, table, np.nan)
         return dict(zip(by_role, np.hsplit(table, len(by_role)), strict=True))
 
-    def _plan_with_reasons_for_no_score(self, by_role: dict[str, list[Measurement]]) -> Plan:
-        """Return a plan of all measurements, with the reasons why some have no score."""
-        plan = Plan(tuple(chain(*by_role.values())))
-        return plan.with_reasons_for_no_score(plan.facts_of(self.lists, self.facts))
-
     def _find_marked_items(self) -> list[GroupedRows]:
         """Return the items whose values depend on the user, in some of the metrics."""
         known = self.facts.background
@@ -425,6 +421,8 @@ class MeasuredLists:
         if not measurement.metric.depends_on_order:
             return all_tied.without_score("its score does not depend on the order")
         reason = find_chance_objection(measurement, self.facts, self.lists)
+        if not reason and all_tied.fails_under_ties:
+            reason = all_tied.metric.find_tie_objection(all_tied.convention)
         return all_tied.without_score(reason) if reason else all_tied
 
     def _to_labelled_share(self, measurement: Measurement) -> Measurement:
@@ -463,20 +461,17 @@ class MeasuredLists:
 
 def _measure_with_tie_range(lists: GroupedLists, plan: Plan) -> Scores:
     """Measure lists, also with ties in their worst and in their best order, in one pass."""
-    extremes = [
-        tuple(measurement.with_ties(ties) for measurement in plan.measurements)
-        for ties in ("worst", "best")
-    ]
-
     has_range = [measurement.has_known_tie_range for measurement in plan.measurements]
 
     def score_block(block: Block) -> Scores:
         scores = block.score(plan.measurements)
-        ranges = [np.where(has_range, scores.per_user, np.nan) for _ in extremes]
+        ranges = [np.where(has_range, scores.per_user, np.nan) for _ in TIE_ROLES]
         tied, tied_block = block.take_tied(plan.measurements)
-        for table, each in zip(ranges, extremes, strict=True):
-            if len(tied):
-                table[tied] = np.where(has_range, tied_block.score(each).per_user, np.nan)
+        if len(tied):
+            orders = [[one.with_ties(rule) for one in plan.measurements] for rule in _EXTREMES]
+            tables = np.hsplit(tied_block.score(tuple(chain(*orders))).per_user, len(orders))
+            for scores_in_order, table in zip(ranges, tables, strict=True):
+                scores_in_order[tied] = np.where(has_range, table, np.nan)
         return replace(scores, roles=dict(zip(TIE_ROLES, ranges, strict=True)))
 
     return Scores.concat(map_blocks(lists, plan.measurements, score_block))

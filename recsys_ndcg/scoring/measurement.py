@@ -12,7 +12,7 @@ import numpy as np
 
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError
-from recsys_ndcg.lazy import lazy_property
+from recsys_ndcg.lazy import Cache, lazy_property
 from recsys_ndcg.lists import Facts
 from recsys_ndcg.metrics import Metric, SavedMetric, parse_metrics
 
@@ -155,6 +155,13 @@ class Measurement:
 
     def with_ties(self, ties: str) -> Measurement:
         """Return the measurement with another rule for ties, without a score if none is known."""
+        return self._with_ties.get_or_compute(ties, lambda: self._change_ties(ties))
+
+    @lazy_property
+    def _with_ties(self) -> Cache:
+        return Cache()
+
+    def _change_ties(self, ties: str) -> Measurement:
         has_score = self.has_known_tie_range if ties != "expected" else self.metric.own_ties is None
         if not has_score:
             return self.without_score(f"its score under ties={ties!r} is not known")
