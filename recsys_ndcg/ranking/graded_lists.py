@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from copy import copy
+from functools import partial
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from recsys_ndcg.convention import Convention, compute_relevance
 from recsys_ndcg.lazy import Cache
 from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.ranking.ordering import sort_descending
+
+_SORTED_GRADES = "sorted grades"
 
 
 class GradedLists(Cache):
@@ -30,9 +33,9 @@ class GradedLists(Cache):
         super().__init__()
         self.sort_grades = sort_grades
         if sort_grades:
-            grades = sort_descending(_fill_unlabelled(lists), lists.offsets)
-            grades[np.isneginf(grades)] = np.nan
-            lists = lists.with_columns(true=grades)
+            grades = sort_descending(_fill_unlabelled(lists.true), lists.offsets)
+            self._values[_SORTED_GRADES] = grades
+            lists = lists.with_columns(true=np.where(np.isneginf(grades), np.nan, grades))
         self.lists = lists
 
     def compute_gains(
@@ -42,10 +45,8 @@ class GradedLists(Cache):
         rows: slice | Positions = slice(None),
     ) -> Floats:
         """Return the gains of some rows, by default of all."""
-        gains, weights = (
-            convention.compute_gains(self.lists.true[rows], threshold),
-            self.lists.weights,
-        )
+        weights = self.lists.weights
+        gains = convention.compute_gains(self.lists.true[rows], threshold)
         return gains if weights is None else gains * weights[rows]
 
     def rises_with_grade(self, convention: Convention) -> bool:
@@ -66,7 +67,7 @@ class GradedLists(Cache):
     @property
     def grades(self) -> Floats:
         """The grade of each row, -inf for unlabelled rows."""
-        return self.get_or_compute("grades", lambda: _fill_unlabelled(self.lists))
+        return self.get_or_compute("grades", lambda: _fill_unlabelled(self.lists.true))
 
     @property
     def labelled(self) -> Floats:
@@ -126,18 +127,20 @@ class GradedLists(Cache):
         It is the grade, -inf for unlabelled rows, or the gain if that does not rise with the grade.
         `n_extra` is the number of unlisted labels of each user that count, too.
         """
-        offsets, is_grade = self.lists.offsets, self.rises_with_grade(convention)
-
-        def compute() -> Floats:
-            return self.grades if is_grade else self.compute_gains(convention, threshold)
-
-        if n_extra is not None and n_extra.any():
-            values, offsets = self._add_unlisted(compute(), n_extra, convention, threshold)
-            return sort_descending(values, offsets), offsets
-        if is_grade and self.sort_grades:
-            return self.grades, offsets
-        key = "sorted", None if is_grade else make_gain_key(convention, threshold)
-        return self.get_or_compute(key, lambda: sort_descending(compute(), offsets)), offsets
+        lists, is_grade = self.lists, self.rises_with_grade(convention)
+        worth = self.grades if is_grade else self.compute_gains(convention, threshold)
+        if n_extra is None or not n_extra.any():
+            key = _SORTED_GRADES if is_grade else ("sorted", make_gain_key(convention, threshold))
+            sort = partial(sort_descending, worth, lists.offsets)
+            return self.get_or_compute(key, sort), lists.offsets
+        extra, weights = lists.unlisted["true"], lists.unlisted_weights
+        if not is_grade:
+            extra = convention.compute_gains(extra, threshold) * (1 if weights is None else weights)
+        extra = extra[np.repeat(n_extra > 0, lists.n_unlisted)]
+        user = np.append(lists.user_of_row, np.repeat(np.arange(len(n_extra)), n_extra))
+        worth = np.append(worth, extra)[np.argsort(user, kind="stable")]
+        offsets = compute_offsets(np.diff(lists.offsets) + n_extra)
+        return sort_descending(worth, offsets), offsets
 
     def _find_gains(self, worth: Floats, convention: Convention, threshold: float | None) -> Floats:
         """Return the gains of values that `_sort_worth` returned; 0 for -inf."""
@@ -174,27 +177,11 @@ class GradedLists(Cache):
         ones, n_items = lists.sum_by_user(flags), lists.pool.count_candidates(lists)
         return np.sqrt(ones * (n_items - ones) / np.maximum(n_items, 1))
 
-    def _add_unlisted(
-        self, values: Floats, n_extra: Positions, convention: Convention, threshold: float | None
-    ) -> tuple[Floats, Positions]:
-        """Return values with the values of unlisted labels, and the new offsets of the users."""
-        lists = self.lists
-        extra = lists.unlisted["true"]
-        if not self.rises_with_grade(convention):
-            weights = lists.unlisted_weights
-            extra = convention.compute_gains(extra, threshold)
-            extra = extra if weights is None else extra * weights
-        extra = extra[np.repeat(n_extra > 0, lists.n_unlisted)]
-        user = np.concatenate([lists.user_of_row, np.repeat(np.arange(len(n_extra)), n_extra)])
-        order = np.argsort(user, kind="stable")
-        offsets = compute_offsets(np.diff(lists.offsets) + n_extra)
-        return np.concatenate([values, extra])[order], offsets
 
-
-def _fill_unlabelled(lists: GroupedLists) -> Floats:
+def _fill_unlabelled(true: Floats) -> Floats:
     """Return the grades, -inf for unlabelled rows."""
-    is_unlabelled = np.isnan(lists.true)
-    return np.where(is_unlabelled, -np.inf, lists.true) if is_unlabelled.any() else lists.true
+    is_unlabelled = np.isnan(true)
+    return np.where(is_unlabelled, -np.inf, true) if is_unlabelled.any() else true
 
 
 def make_gain_key(convention: Convention, threshold: float | None) -> Hashable:

@@ -52,8 +52,9 @@ _TIES_MATTER = 0.001  # a range of scores this wide changes the third decimal
 _FEW_TIED = 0.001  # a share of users whose ties cannot change the third decimal
 _MIN_SAMPLED = 50  # items of a list; examples and top-20 lists are shorter
 _FEW_USERS = 0.01  # a share of users too small to move a mean
-# users measured first, and if these do not decide: all only if the sample is below random order
-_FIRST_USERS, _SAMPLE_USERS = 100, 1000
+_MIN_SHARE, _MIN_Z = 0.1, 4.0  # of a mean below chance
+#: Users that are measured first, and how many standard errors above chance show that all are.
+_SAMPLES = ((100, 2.0), (1000, 0.0))
 _LOWER_IS_BETTER = (
     "If a lower estimate is better (distances, losses), negate the estimates. If they are ranks, "
     "pass the table as results, with the ranks in the column 'rank': "
@@ -518,43 +519,27 @@ def _find_widest_tie_range(report: Report) -> int | None:
 def _find_metric_below_chance(audit: Audit) -> tuple[Totals, int | None]:
     """Return the column of the metric that is most clearly below random order, if any.
 
-    If there are lists, a few users are measured first, then a sample if these are not clearly above
-    random order, and all users only if the sample is below it. Metrics of items are not measured
-    again: they have no bad end.
+    If there are lists, samples are measured first, and all users only if these do not decide.
+    Metrics of items are not measured again: they have no bad end.
     """
     of_relevance = tuple(
         one for one in audit.measurements if one.metric.greater_is_better and not one.metric.needs
     )
     if not of_relevance:
         return audit.totals, None
-    if audit.lists is None:
-        return audit.totals_with_orders, _find_column_below_chance(audit.totals_with_orders)
-    if audit.is_clearly_above_chance(of_relevance, _FIRST_USERS):
-        return audit.totals, None
-    is_part = len(of_relevance) < len(audit.measurements)
-    if audit.n_users > _SAMPLE_USERS:
-        sample = audit.take(np.linspace(0, audit.n_users - 1, _SAMPLE_USERS).astype(np.intp))
-        sample = sample.measure_others(of_relevance) if is_part else sample
-        if _find_column_below_chance(sample.totals_with_orders, min_share=0, min_z=0) is None:
+    if audit.lists is not None:
+        if any(audit.exceeds_chance(of_relevance, *sample) for sample in _SAMPLES):
             return audit.totals, None
-    audit = audit.measure_others(of_relevance) if is_part else audit
+        if len(of_relevance) < len(audit.measurements):
+            audit = audit.measure_others(of_relevance)
     return audit.totals_with_orders, _find_column_below_chance(audit.totals_with_orders)
 
 
-def _find_column_below_chance(
-    totals: Totals, *, min_share: float = 0.1, min_z: float = 4.0
-) -> int | None:
+def _find_column_below_chance(totals: Totals) -> int | None:
     """Return the column whose mean is most clearly below its chance level, if any.
 
-    Parameters
-    ----------
-    totals : Totals
-        With chance and the extreme orders of the lists.
-    min_share : float
-        How far the score (ties in their best order) must be below chance, as a share of the way
-        from chance to the worst order.
-    min_z : float
-        How far the mean must be below chance, in standard deviations of random order.
+    The score (ties in their best order) is below it by a share of the way from chance to the worst
+    order, and the mean by a number of standard deviations of random order.
     """
     mean, z = totals.mean, _find_z(totals)
     chance, worst = totals.mean_of("chance"), totals.mean_of("worst")
@@ -563,6 +548,6 @@ def _find_column_below_chance(
     greater_is_better = [metric.greater_is_better for metric in metrics]
     with_best_ties = np.fmax(mean, totals.mean_of("highest"))
     with np.errstate(all="ignore"):
-        is_far = chance - with_best_ties > min_share * (chance - worst)
-        below = greater_is_better & is_far & (z <= -min_z) & np.array(of_relevance)
+        is_far = chance - with_best_ties > _MIN_SHARE * (chance - worst)
+        below = greater_is_better & is_far & (z <= -_MIN_Z) & np.array(of_relevance)
     return int(np.where(below, z, 0.0).argmin()) if below.any() else None

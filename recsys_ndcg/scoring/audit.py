@@ -32,7 +32,6 @@ TablesByRole = dict[str, "Floats"]  # tables (n_users, n_measurements) by role
 
 #: Random order and the extreme orders are measured as one tie per list (`Measurement.all_tied`):
 #: for each role, the rule that breaks this tie.
-_MIN_SCORED = 20  # users whose mean shows that all are above chance
 _MANY_USERS, _N_GROUPS = 1000, 200  # of the jackknife: above it, groups of users are left out
 _EXTREMES = ("worst", "best")
 _TIES_WHEN_ALL_TIED = dict(zip(ORDER_ROLES, ("expected", *_EXTREMES), strict=True))
@@ -253,37 +252,34 @@ class Audit:
         signatures = {name: signature.with_users(n) for (name, signature), n in counted}
         return Audit(signatures, Totals.of(scores), scores)
 
-    def is_clearly_above_chance(self, measurements: tuple[Measurement, ...], n_users: int) -> bool:
-        """Return whether some users score clearly more than random order, in each of some metrics.
+    def exceeds_chance(
+        self, measurements: tuple[Measurement, ...], n_users: int, n_errors: float
+    ) -> bool:
+        """Return whether a sample of the users scores at least chance in some of the metrics.
 
-        The lists must be known.
+        Metrics without chance do not count. The lists must be known.
 
         Parameters
         ----------
         measurements : tuple of Measurement
             The metrics.
         n_users : int
-            The number of users: the mean of a part of them must be two standard errors above
-            chance, the mean of all users above chance.
+            The largest number of users.
+        n_errors : float
+            How many standard errors each mean must be above the mean of random order.
         """
         assert self.source is not None, "checked by the caller"  # noqa: S101
         users = np.linspace(0, self.n_users - 1, min(n_users, self.n_users)).astype(np.intp)
         lists = self.source.lists.take(users)
-        part = replace(self.source, lists=lists, plan=Plan(measurements))
+        sample = replace(self.source, lists=lists, plan=Plan(measurements))
         with limit_threads(self.n_jobs):
-            chance = part.measure_order_roles(("chance",))["chance"]
+            chance = sample.measure_order_roles(("chance",))["chance"]
         columns = [self.measurements.index(measurement) for measurement in measurements]
-        scores = self.scores.per_user[users][:, columns]
-        above = subtract_scores(scores, chance)
+        above = subtract_scores(self.scores.per_user[users][:, columns], chance)
         moments = Moments.of(None, above, ~np.isnan(above))
-        if len(users) < self.n_users:
-            n_scored = np.maximum(moments.count, 2)
-            error = moments.residual / np.sqrt(n_scored * (n_scored - 1))
-            is_above = (moments.count >= _MIN_SCORED) & (moments.ratio >= 2 * error)
-        else:
-            is_above = moments.ratio >= 0
-        has_no_chance = (moments.count == 0) & ~np.isnan(scores).all(axis=0)
-        return bool((is_above | has_no_chance).all())
+        n_scored = np.maximum(moments.count, 2)
+        error = moments.residual / np.sqrt(n_scored * (n_scored - 1))
+        return not (moments.ratio < n_errors * error).any()
 
     def without_lists(self) -> Audit:
         """Return the audit without its lists, with the roles that are saved for every user."""
