@@ -88,7 +88,7 @@ def test_a_weak_model_takes_the_second_sample(monkeypatch: pytest.MonkeyPatch) -
     calls = _record(monkeypatch)
     rows = draw(3000, 5)
     noise = np.random.default_rng(1).normal(size=len(rows))
-    rn.evaluate(rows.assign(estimated=noise + 0.1 * rows["true"]), metrics="ndcg@3")
+    rn.evaluate(rows.assign(estimated=noise + 0.05 * rows["true"]), metrics="ndcg@3")
     assert calls == [(100, ("chance",)), (1000, ("chance",))]
 
 
