@@ -45,9 +45,16 @@ class GradedLists(Cache):
         rows: slice | Positions = slice(None),
     ) -> Floats:
         """Return the gains of some rows, by default of all."""
-        weights = self.lists.weights
-        gains = convention.compute_gains(self.lists.true[rows], threshold)
-        return gains if weights is None else gains * weights[rows]
+        true, weights = self.lists.true, self.lists.weights
+        if self.rises_with_grade(convention):
+            return convention.compute_gains(true[rows], threshold)
+
+        def compute() -> Floats:
+            gains = convention.compute_gains(true, threshold)
+            return gains if weights is None else gains * weights
+
+        key = "gains", make_gain_key(convention, threshold)  # a function of the user's can be slow
+        return self.get_or_compute(key, compute)[rows]
 
     def rises_with_grade(self, convention: Convention) -> bool:
         """Return whether a higher grade never has a lower gain, and gains have no weights."""
