@@ -9,21 +9,23 @@ and 4,629 items, for which 128 GB were not enough (Surprise's issue 368).
 from __future__ import annotations
 
 import argparse
-import platform
 import resource
 import subprocess
 import sys
-import time
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from evaluate import time_fastest
+from side_by_side.measuring import read_clocks, time_fastest
+from side_by_side.tables import describe_machine, format_ratio, format_seconds, format_table
 from surprise import NMF, SVD, Dataset, KNNBaseline, KNNBasic, KNNWithMeans, Reader, SlopeOne, SVDpp
 
 from recsys_ndcg import DataWarning
 from recsys_ndcg.surprise import evaluate_catalogue, rank_catalogue
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 ITEM = {"name": "pearson_baseline", "user_based": False}
 MODELS: dict[str, tuple[Any, dict[str, Any]]] = {
@@ -55,34 +57,35 @@ def draw_ratings(n_users: int, n_items: int, n_ratings: int) -> Dataset:
     return Dataset.load_from_df(frame.assign(rating=rating), Reader(rating_scale=(1, 5)))
 
 
-def time_surprise(algo: Any, trainset: Any) -> tuple[float, float]:
-    """Return the seconds for build_anti_testset and algo.test, and the share of pairs predicted.
+def time_surprise(algo: Any, trainset: Any) -> tuple[NDArray[np.float64], float]:
+    """Return the times of build_anti_testset and algo.test, and the share of pairs predicted.
 
     A slow model predicts a sample of the pairs; its time is scaled up.
     """
-    start = time.perf_counter()
+    start = read_clocks()
     pairs = trainset.build_anti_testset()
-    built = time.perf_counter() - start
+    built = read_clocks() - start
     sample = pairs
     if not isinstance(algo, SVD | NMF):
         chosen = np.random.default_rng(0).choice(len(pairs), _SAMPLE, replace=False)
         sample = [pairs[index] for index in chosen]
-    start = time.perf_counter()
+    start = read_clocks()
     algo.test(sample)
     share = len(sample) / len(pairs)
-    return built + (time.perf_counter() - start) / share, share
+    return built + (read_clocks() - start) / share, share
 
 
 def compare_models() -> None:
-    """Print a line per model."""
+    """Print a table with a row per model."""
     trainset = draw_ratings(USERS, ITEMS, RATINGS).build_full_trainset()
     draw = np.random.default_rng(1)
     seen = {(u, i) for u, i, _ in trainset.build_testset()}
     pairs = zip(draw.integers(0, USERS, 25_000), draw.integers(0, ITEMS, 25_000), strict=True)
     test = [(int(u), int(i), 5.0) for u, i in dict.fromkeys(pairs) if (u, i) not in seen]
-    print(f"{USERS} users x {ITEMS:,} items, {RATINGS:,} ratings; seconds")
-    head = f"{'':22}{'Surprise':>10}{'top 10':>9}{'ratio':>9}{'NDCG etc.':>11}{'ratio':>8}"
-    print(head)
+    print(f"{USERS} users x {ITEMS:,} items, {RATINGS:,} ratings")
+    print("CPU seconds, and the wall's; ratio of Surprise's to ours by CPU, and by wall")
+    print("part: predicted by Surprise, whose seconds are scaled")
+    rows = []
     for name, (kind, options) in MODELS.items():
         algo = kind(**options).fit(trainset)
         theirs, share = time_surprise(algo, trainset)
@@ -91,11 +94,12 @@ def compare_models() -> None:
             lambda algo=algo: evaluate_catalogue(algo, trainset, test, threshold=4).summary,  # type: ignore[misc]
             times=2,
         )
-        note = "" if share == 1 else f"  (Surprise: scaled from {share:.1%})"
-        print(
-            f"{name:22}{theirs:10.2f}{top:9.3f}{theirs / top:8,.0f} x{scored:10.3f}"
-            f"{theirs / scored:7,.0f} x{note}"
-        )
+        cells = map(format_seconds, theirs)
+        for ours in (top, scored):
+            cells = [*cells, *map(format_seconds, ours), *map(format_ratio, theirs / ours)]
+        rows.append([name, *cells, "" if share == 1 else f"{share:.1%}"])
+    more = ["wall", "ratio", "wall"]
+    print(format_table(["", "Surprise", "wall", "top 10", *more, "NDCG", *more, "part"], rows))
 
 
 def run_large_model() -> None:
@@ -105,17 +109,18 @@ def run_large_model() -> None:
     draw = np.random.default_rng(1)
     items = draw.integers(0, MANY_ITEMS, MANY_USERS).tolist()
     test = [(user, item, 5.0) for user, item in enumerate(items)]
-    start = time.perf_counter()
+    start = read_clocks()
     top = rank_catalogue(algo, trainset)
-    ranked = time.perf_counter()
+    ranked = read_clocks()
     report = evaluate_catalogue(algo, trainset, test, threshold=4)
     counts = report.counts
+    took, scored = ranked - start, read_clocks() - ranked
     print(
         f"\n{MANY_USERS:,} users x {MANY_ITEMS:,} items, SVD of {FACTORS} factors, "
         f"{trainset.n_ratings:,} ratings\n"
-        f"top 10 of all users, {len(top):,} rows: {ranked - start:.1f} s\n"
+        f"top 10 of all users, {len(top):,} rows: {took[0]:.1f} s CPU, {took[1]:.1f} s wall\n"
         f"NDCG, precision, recall of {counts['ratings']:,} candidates, "
-        f"with the MostPopular baseline: {time.perf_counter() - ranked:.1f} s\n"
+        f"with the MostPopular baseline: {scored[0]:.1f} s CPU, {scored[1]:.1f} s wall\n"
         f"peak memory of the process: {_peak_memory():.0f} MiB, with the ratings and the model"
     )
 
@@ -135,7 +140,7 @@ def main() -> None:
     if chosen.large:
         run_large_model()
         return
-    print(f"{platform.machine()}, Python {platform.python_version()}, NumPy {np.__version__}")
+    print(describe_machine())
     compare_models()
     if not chosen.small:
         subprocess.run([sys.executable, __file__, "--large"], check=True)  # noqa: S603 - ourselves

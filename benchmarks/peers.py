@@ -11,15 +11,11 @@ same for measures beyond accuracy of recommendations.
 from __future__ import annotations
 
 import argparse
-import os
-import platform
 import tempfile
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-import pandas as pd
 from evaluate import METRICS, draw_ratings_with_ties, measure_peak
 from side_by_side.beyond_accuracy import (
     BEYOND_PEERS,
@@ -33,6 +29,7 @@ from side_by_side.input_forms import compare_forms
 from side_by_side.processes import read_environments, save
 from side_by_side.races import LEGEND, Frame, Result, format_results, race
 from side_by_side.steps import format_profile
+from side_by_side.tables import describe_machine
 
 import recsys_ndcg as rn
 
@@ -57,10 +54,7 @@ def main() -> None:
     chosen = parser.parse_args()
     warnings.simplefilter("ignore", rn.DataWarning)
     sizes = chosen.rows or (QUICK if chosen.quick else FULL)
-    versions = f"NumPy {np.__version__}, pandas {pd.__version__}"
-    print(f"{platform.machine()}, Python {platform.python_version()}, {versions}")
-    print(f"{', '.join(METRICS)}; {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
-    print(LEGEND)
+    print(f"{describe_machine()}\n{', '.join(METRICS)}\n{LEGEND}")
     live = {name for name, one in read_environments().items() if one["live"]}
     with tempfile.TemporaryDirectory() as folder:
         skipped = {
@@ -96,7 +90,7 @@ def print_races(
             f"{frame.size / 2**20:,.0f} MiB of columns"
         )
         found: dict[Contestant, Result | str] = dict(race(frame, PEERS, out, most))
-        print(format_results(frame, found))
+        print(format_results(found))
         print(
             f"our peak of Python memory (tracemalloc): {measure_peak(rows):.1f} x input", flush=True
         )
@@ -104,8 +98,8 @@ def print_races(
             above = sizes[place + 1 :]
             if isinstance(result, Result) and above:
                 growth = above[0] / size
-                if result.seconds * growth > patience:
-                    out[one.name] = f"not run: {size:,} rows took {result.seconds:.1f} s"
+                if result.wall * growth > patience:
+                    out[one.name] = f"not run: {size:,} rows took {result.wall:.1f} s"
 
 
 def print_beyond_accuracy(n_users: int, folder: Path, skipped: dict[str, str], most: int) -> None:
@@ -118,7 +112,7 @@ def print_beyond_accuracy(n_users: int, folder: Path, skipped: dict[str, str], m
         f"\nBeyond accuracy: {n_users:,} users, 10 recommendations each, {n_rows:,} training rows"
     )
     found = dict(race(frame, BEYOND_PEERS, skipped, most, OURS_BEYOND))
-    print(format_results(frame, found))
+    print(format_results(found))
     for one in BEYOND_PEERS:
         print(f"{one.name} computes {one.computes}")
     print("\nOur measures of these lists, once they are read, relative to NDCG")

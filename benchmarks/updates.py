@@ -11,37 +11,25 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
 import subprocess
 import sys
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import numpy as np
 from side_by_side.processes import FailedError, find_interpreter
-from side_by_side.tables import format_range, format_ratio, format_seconds, format_table
+from side_by_side.tables import TIMES, describe_machine, format_range, format_table, format_times
 
 LOOPS = Path(__file__).parent / "side_by_side" / "loops.py"
 BATCHES = (32, 256, 2048)
-HEAD = [
-    "users per batch",
-    "",
-    "seconds",
-    "ratio",
-    "range",
-    "update",
-    "result",
-    "held",
-    "max diff",
-]
+HEAD = ["users", "", *TIMES, "range", "update", "result", "KiB", "diff"]
 LEGEND = (
-    "seconds: all updates and the result; ratio: to our column form, run alternately, with range;\n"
-    "update: one update; result: the final result; held: memory kept between updates (ours: size\n"
-    "of the pickle); max diff: largest difference from our means, convention='torchmetrics'"
+    "users: in a batch; CPU, wall: seconds of all updates and the result; ratio: to our columns,\n"
+    "run alternately; range: of the ratios by CPU; update, result: CPU milliseconds of one update\n"
+    "and of the result; KiB: memory kept between updates (ours: size of the pickle);\n"
+    "diff: largest difference from our means, convention='torchmetrics'"
 )
-UPDATES, RESULT, HELD, MEANS, SECONDS = range(5)  # positions in a run's list
+UPDATES, RESULT, HELD, MEANS = range(4)  # positions in a run's list
 
 
 def main() -> None:
@@ -58,9 +46,8 @@ def main() -> None:
     n_users = 500 if chosen.quick else chosen.users
     sizes = [size for size in BATCHES if size <= n_users]
     python, why = choose_interpreter(quick=chosen.quick)
-    print(f"{platform.machine()}, Python {platform.python_version()}, NumPy {np.__version__}")
+    print(describe_machine())
     print(f"{n_users:,} users with {chosen.items} items each: ndcg@10, precision@10, recall@10")
-    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
     if why:
         print(f"torchmetrics: {why}")
     print(f"{LEGEND}\n")
@@ -92,23 +79,25 @@ def format_rows(
     """Return the rows of the table for one batch size."""
     names = {"columns": "recsys_ndcg, columns", "tables": "recsys_ndcg, tables"}
     names |= {"theirs": f"torchmetrics {peer}"} if peer else {}
+    # of updates and of the result, CPU and wall seconds: shape (n_runs, 2, 2)
+    seconds = {name: np.array([run[name][: RESULT + 1] for run in runs]) for name in names}
+    base = seconds["columns"].sum(axis=1)
     shown = []
     for name, label in names.items():
-        pairs = [run[name][SECONDS] / run["columns"][SECONDS] for run in runs]
-        own = name == "columns"
-        expected = runs[0]["columns"][MEANS]
-        off = max(abs(a - b) for a, b in zip(runs[0][name][MEANS], expected, strict=True))
+        total, is_base = seconds[name].sum(axis=1), name == "columns"
+        ratios = total / base
+        update, result = 1e3 * np.median(seconds[name][:, :, 0], axis=0)
+        off = np.abs(np.subtract(runs[0][name][MEANS], runs[0]["columns"][MEANS])).max()
         shown.append(
             [
-                f"{size:,}" if own else "",
+                f"{size:,}" if is_base else "",
                 label,
-                format_seconds(median(run[name][SECONDS] for run in runs)),
-                format_ratio(median(pairs)),
-                "" if own else format_range(pairs),
-                f"{median(run[name][UPDATES] for run in runs) / batches * 1e3:.2f} ms",
-                f"{median(run[name][RESULT] for run in runs) * 1e3:,.1f} ms",
-                f"{runs[0][name][HELD] / 2**10:,.0f} KiB",
-                "" if own else f"{off:.0e}",
+                *format_times(np.median(total, axis=0), np.median(ratios, axis=0)),
+                "" if is_base else format_range(ratios[:, 0]),
+                f"{update / batches:.2f}",
+                f"{result:,.1f}",
+                f"{runs[0][name][HELD] / 2**10:,.0f}",
+                "" if is_base else f"{off:.0e}",
             ]
         )
     return shown

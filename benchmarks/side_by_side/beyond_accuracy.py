@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,8 +12,9 @@ from recsys_ndcg.background import Background
 from recsys_ndcg.lists import add_background
 from side_by_side.contestants import Contestant
 from side_by_side.libraries.recommendations import N_ITEMS, split_rows
+from side_by_side.measuring import time_call
 from side_by_side.races import Frame
-from side_by_side.tables import format_ratio, format_seconds, format_table
+from side_by_side.tables import TIMES, format_table, format_times
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,15 +91,14 @@ def format_costs(rows: pd.DataFrame, times: int) -> str:
     given: dict[str, Any] = {"train": training, "catalogue": range(N_ITEMS)}
     known = Background.of(**given)
     ready = add_background(rn.RankedLists.from_labels(labels, lists), known)
-    taken: dict[str, list[float]] = {name: [] for name in COSTS}
-    for _ in range(times):
-        for name, metrics in COSTS.items():
-            start = time.perf_counter()
-            rn.evaluate(ready, metrics=metrics, threshold=1).mean  # noqa: B018 - computed on demand
-            taken[name].append(time.perf_counter() - start)
-    fastest = {name: min(seconds) for name, seconds in taken.items()}
-    cells = [
-        [name, format_seconds(seconds), format_ratio(seconds / fastest["ndcg@10"])]
-        for name, seconds in fastest.items()
+    taken = [
+        [
+            time_call(lambda metrics=metrics: rn.evaluate(ready, metrics=metrics, threshold=1).mean)  # type: ignore[misc]
+            for metrics in COSTS.values()
+        ]
+        for _ in range(times)
     ]
-    return format_table(["", "seconds", "ratio"], cells)
+    fastest = np.min(taken, axis=0)
+    costs = zip(COSTS, fastest, fastest / fastest[0], strict=True)
+    cells = [[name, *format_times(seconds, ratios)] for name, seconds, ratios in costs]
+    return format_table(["", *TIMES], cells)

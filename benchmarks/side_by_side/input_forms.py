@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import time
-from functools import cached_property
+from functools import cached_property, partial
 from importlib.util import find_spec
-from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,7 +11,8 @@ import pandas as pd
 from evaluate import Prediction, evaluate
 
 import recsys_ndcg as rn
-from side_by_side.tables import format_range, format_ratio, format_seconds, format_table
+from side_by_side.measuring import time_call
+from side_by_side.tables import TIMES, format_range, format_table, format_times
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -212,12 +211,6 @@ def evaluate_form(form: InputForm, data: Callable[[], Any]) -> pd.Series[float]:
     return evaluate(data(), form.convention)
 
 
-def _time(form: InputForm, data: Callable[[], Any]) -> float:
-    start = time.perf_counter()
-    evaluate_form(form, data)
-    return time.perf_counter() - start
-
-
 def compare_forms(frame: pd.DataFrame, folder: Path, times: int) -> str:
     """Run each form alternately with integers in pandas, and return the table."""
     source = SourceData(frame, folder)
@@ -228,15 +221,14 @@ def compare_forms(frame: pd.DataFrame, folder: Path, times: int) -> str:
             absent.append(f"{form.name}: not run: {form.needs} is not installed")
             continue
         data = form.make(source)
-        found = evaluate_form(form, data)
-        difference = "" if form.convention else f"{(found - means).abs().max():.0e}"
-        pairs = [(_time(BASE, base), _time(form, data)) for _ in range(times)]
-        all_base += [integers for integers, _ in pairs]
-        ratios = [other / integers for integers, other in pairs]
-        took = format_seconds(median(other for _, other in pairs))
-        rows.append(
-            [form.name, took, format_ratio(median(ratios)), format_range(ratios), difference]
-        )
-    first = [BASE.name, format_seconds(median(all_base)), "1.00", "", ""]
-    head = ["", "seconds", "ratio", "range", "max diff"]
+        difference = (evaluate_form(form, data) - means).abs().max()
+        work = partial(evaluate_form, BASE, base), partial(evaluate_form, form, data)
+        pairs = np.array([[*map(time_call, work)] for _ in range(times)])
+        all_base += [*pairs[:, 0]]
+        ratios = pairs[:, 1] / pairs[:, 0]
+        shown = format_times(np.median(pairs[:, 1], axis=0), np.median(ratios, axis=0))
+        spread = format_range(ratios[:, 0])
+        rows.append([form.name, *shown, spread, "" if form.convention else f"{difference:.0e}"])
+    first = [BASE.name, *format_times(np.median(all_base, axis=0), (1.0, 1.0)), "", ""]
+    head = ["", *TIMES, "range by CPU", "max diff"]
     return "\n".join([format_table(head, [first, *rows]), *absent])

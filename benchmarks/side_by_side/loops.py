@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from measuring import read_clocks
 
 sys.path.append(
     str(Path(__file__).resolve().parents[2])
@@ -33,17 +34,12 @@ SETTLED = 0.25
 
 
 class Epoch(NamedTuple):
-    """Seconds of all updates, seconds of the result, bytes kept between updates, and means."""
+    """CPU and wall seconds of updates and of the result, bytes kept between updates, and means."""
 
-    updates: float
-    result: float
+    updates: list[float]
+    result: list[float]
     held: int
     means: list[float]
-
-    @property
-    def seconds(self) -> float:
-        """The seconds of the whole epoch."""
-        return self.updates + self.result
 
 
 def draw_tables(n_users: int, n_items: int) -> tuple[Any, Any, Any]:
@@ -74,21 +70,22 @@ def cut_batches(tables: tuple[Any, Any, Any], size: int, *, flat: bool) -> list[
 
 def run_ours(batches: list[tuple[Any, ...]]) -> Epoch:
     """Run an epoch with an accumulator, under torchmetrics' convention."""
-    start = time.perf_counter()
+    start = read_clocks()
     scores = rn.Accumulator(METRICS, threshold=1, convention=PEER)
     for users, estimated, true in batches:
         scores.update(users, estimated, true)
-    middle = time.perf_counter()
+    middle = read_clocks()
     means = scores.report().mean
-    end = time.perf_counter()
-    return Epoch(middle - start, end - middle, len(pickle.dumps(scores)), means.tolist())
+    end = read_clocks()
+    seconds = (middle - start).tolist(), (end - middle).tolist()
+    return Epoch(*seconds, len(pickle.dumps(scores)), means.tolist())
 
 
 def run_theirs(batches: list[tuple[Any, ...]]) -> Epoch:
     """Run an epoch with a torchmetrics collection, whose metrics share their state."""
     from torchmetrics import MetricCollection, retrieval  # noqa: PLC0415 - not everywhere
 
-    start = time.perf_counter()
+    start = read_clocks()
     kinds = (
         retrieval.RetrievalNormalizedDCG,
         retrieval.RetrievalPrecision,
@@ -99,14 +96,15 @@ def run_theirs(batches: list[tuple[Any, ...]]) -> Epoch:
     )
     for users, estimated, true in batches:
         metrics.update(estimated, true, indexes=users)
-    middle = time.perf_counter()
+    middle = read_clocks()
     found = metrics.compute()
-    end = time.perf_counter()
+    end = read_clocks()
     one = next(iter(metrics.values()))
     held = sum(
         part.nbytes for name in ("indexes", "preds", "target") for part in getattr(one, name)
     )
-    return Epoch(middle - start, end - middle, held, [float(found[name]) for name in METRICS])
+    seconds = (middle - start).tolist(), (end - middle).tolist()
+    return Epoch(*seconds, held, [float(found[name]) for name in METRICS])
 
 
 def main() -> None:
@@ -131,8 +129,7 @@ def main() -> None:
             for name, (run_epoch, batches) in contestants.items():
                 if is_installed or run_epoch is run_ours:
                     time.sleep(SETTLED)
-                    epoch = run_epoch(batches)
-                    run[name] = [*epoch, epoch.seconds]
+                    run[name] = run_epoch(batches)
             runs.append(run)
         peer = version(PEER) if is_installed else None
         print(json.dumps({"size": size, "peer": peer, "runs": runs}), flush=True)

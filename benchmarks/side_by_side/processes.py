@@ -104,7 +104,7 @@ class Process:
         self.version = self._request(frame=str(folder))["version"]
 
     def run(self, *, watch: bool = False) -> dict[str, Any]:
-        """Run the library once; return seconds, means and, if `watch`, the added bytes."""
+        """Run the library once; return its seconds, means and, if `watch`, the added bytes."""
         return self._request(run=watch)
 
     def _request(self, **request: object) -> dict[str, Any]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
-from statistics import median
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from evaluate import THRESHOLD
 
 import recsys_ndcg as rn
@@ -20,27 +20,22 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pandas as pd
+    from numpy.typing import NDArray
 
     from side_by_side.contestants import Contestant
 
-HEAD = ["", "seconds", "ours", "ratio", "range", "MiB", "x input", "metrics", "max diff"]
+HEAD = ["", "CPU", "ours", "ratio", "range", "wall", "ours", "ratio", "MiB", "diff"]
 LEGEND = (
-    "ours: our seconds, run alternately with the library; ratio: seconds / ours, median, range;\n"
-    "MiB: peak memory added; metrics: how many the library computes;\n"
-    "max diff: largest difference from our means under the library's convention"
+    "CPU: seconds of all threads of the process, user and system; wall: seconds that pass;\n"
+    "ours: our seconds, run alternately with the library; ratio: seconds / ours, median;\n"
+    "range: of the ratios by CPU; MiB: peak memory added;\n"
+    "diff: largest difference from our means under the library's convention"
 )
 _MIB = 2**20
 #: how many pairs are run, if one run takes fewer seconds than this
 _TIMES = {1.0: 7, 3.0: 5, 10.0: 3, math.inf: 1}
 #: seconds until a library's idle threads stop spinning
 _SETTLED = 0.25
-
-
-class Pair(NamedTuple):
-    """The seconds of ours, and of another library right after it."""
-
-    ours: float
-    theirs: float
 
 
 @dataclass(frozen=True)
@@ -53,8 +48,9 @@ class Result:
         The library.
     version : str
         Its version.
-    pairs : list of Pair
-        The seconds of each pair of runs; our own result has itself as the pair.
+    pairs : float64 array, shape (n_pairs, 2, 2)
+        By pair of runs, and in it for ours and for the library: CPU and wall seconds. Our own
+        result has itself as the pair.
     memory : int
         Peak memory added, in bytes.
     means : dict
@@ -65,37 +61,41 @@ class Result:
 
     one: Contestant
     version: str
-    pairs: list[Pair]
+    pairs: NDArray[np.float64]
     memory: int
     means: dict[str, float]
     difference: float
 
     @property
-    def seconds(self) -> float:
-        """The median of the library's seconds."""
-        return median(pair.theirs for pair in self.pairs)
+    def wall(self) -> float:
+        """The median of the library's wall seconds."""
+        return float(np.median(self.pairs[:, 1, 1]))
 
     @property
-    def ratio(self) -> float:
-        """The median ratio of the pairs."""
-        return median(self._ratios)
+    def ratios(self) -> NDArray[np.float64]:
+        """The ratios by CPU and by wall: shape (n_pairs, 2)."""
+        ratios: NDArray[np.float64] = self.pairs[:, 1] / self.pairs[:, 0]
+        return ratios
 
-    @property
-    def _ratios(self) -> list[float]:
-        return [pair.theirs / pair.ours for pair in self.pairs]
-
-    def cells(self, size: int) -> list[str]:
-        """Return the row of the table; `size` is the size of the frame in bytes."""
+    def cells(self) -> list[str]:
+        """Return the row of the table."""
         is_ours = not self.one.environment
+        ours, theirs = np.median(self.pairs, axis=0)
+        shown = zip(theirs, ours, np.median(self.ratios, axis=0), strict=True)
+        cpu, wall = (
+            [
+                format_seconds(seconds),
+                "" if is_ours else format_seconds(base),
+                format_ratio(ratio),
+            ]
+            for seconds, base, ratio in shown
+        )
         return [
             f"{self.one.name} {self.version}",
-            format_seconds(self.seconds),
-            "" if is_ours else format_seconds(median(pair.ours for pair in self.pairs)),
-            format_ratio(self.ratio),
-            "" if is_ours else format_range(self._ratios),
+            *cpu,
+            "" if is_ours else format_range(self.ratios[:, 0]),
+            *wall,
             f"{self.memory / _MIB:,.0f}",
-            f"{self.memory / size:.1f}",
-            str(len(self.means)),
             "" if is_ours else f"{self.difference:.0e}",
         ]
 
@@ -172,37 +172,36 @@ def race(
             except FailedError as error:
                 yield one, f"failed: {error}"
                 continue
-            taken += [pair.ours for pair in result.pairs]
+            taken += [*result.pairs[:, 0]]
             yield one, result
-        middle = median(taken)
-        pairs = [Pair(middle, middle)]
+        pairs = np.tile(np.median(taken, axis=0), (1, 2, 1))
         yield ours, Result(ours, own.version, pairs, first["memory"], first["means"], 0.0)
 
 
 def _compare(frame: Frame, ours: Process, one: Contestant, theirs: Process, most: int) -> Result:
     """Run ours and theirs alternately, slow libraries fewer times."""
     first = frame.start(theirs)
-    times = min(most, next(n for limit, n in _TIMES.items() if first["seconds"] < limit))
+    times = min(most, next(n for limit, n in _TIMES.items() if first["seconds"][1] < limit))
     pairs = []
     for _ in range(times):
-        own = _run_after_pause(ours)
-        pairs.append(Pair(own, _run_after_pause(theirs) if times > 1 else first["seconds"]))
+        base = _run_after_pause(ours)
+        pairs.append([base, _run_after_pause(theirs) if times > 1 else first["seconds"]])
     means: dict[str, float] = first["means"]
     expected = frame.expected(one, [*means])
     difference = max(abs(expected[name] - value) for name, value in means.items())
-    return Result(one, theirs.version, pairs, first["memory"], means, float(difference))
+    return Result(one, theirs.version, np.array(pairs), first["memory"], means, float(difference))
 
 
-def _run_after_pause(process: Process) -> float:
-    """Return the seconds of a run that starts when both processes are idle."""
+def _run_after_pause(process: Process) -> list[float]:
+    """Return the CPU and wall seconds of a run that starts when both processes are idle."""
     time.sleep(_SETTLED)
-    took: float = process.run()["seconds"]
-    return took
+    seconds: list[float] = process.run()["seconds"]
+    return seconds
 
 
-def format_results(frame: Frame, found: Mapping[Contestant, Result | str]) -> str:
-    """Return the table, the smallest ratio first; below it, why other libraries did not run."""
+def format_results(found: Mapping[Contestant, Result | str]) -> str:
+    """Return the table, the smallest ratio by CPU first; below it, why others did not run."""
     ran = [one for one in found.values() if isinstance(one, Result)]
-    rows = [one.cells(frame.size) for one in sorted(ran, key=lambda one: one.ratio)]
+    rows = [one.cells() for one in sorted(ran, key=lambda one: np.median(one.ratios[:, 0]))]
     reasons = [f"{one.name}: {why}" for one, why in found.items() if isinstance(why, str)]
     return "\n".join([format_table(HEAD, rows), *reasons])

@@ -1,14 +1,15 @@
-"""Time each step of a real evaluation, with a clock around its function."""
+"""Time each step of a real evaluation, with clocks around its function."""
 
 from __future__ import annotations
 
-import time
+import threading
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import ExitStack
-from statistics import median
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
+import numpy as np
 from evaluate import METRICS, THRESHOLD
 
 import recsys_ndcg as rn
@@ -16,12 +17,14 @@ from recsys_ndcg.lists import grouping, ranked_lists
 from recsys_ndcg.report import report as reports
 from recsys_ndcg.scoring.audit import Audit
 from recsys_ndcg.scoring.plan import Plan
+from side_by_side.measuring import read_clocks, time_call
 from side_by_side.tables import format_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import pandas as pd
+    from numpy.typing import NDArray
 
 #: the module or class of a function, its name, and the name of the step
 PLACES: list[tuple[Any, str, str]] = [
@@ -34,76 +37,88 @@ PLACES: list[tuple[Any, str, str]] = [
     (reports, "find_warnings", "warnings"),
     (reports.Report, "__init__", "report"),
 ]
-#: the step that runs inside another step
-WITHIN = {"repeats": "grouping", "metrics": "ties"}
+REST = "the rest"
+STEPS = (
+    *("read", "ids to codes", "grouping", "repeats", "scan", "metrics", "ties", "warnings"),
+    *("report", REST),
+)
+#: the step whose function calls another step's; a call in any other step is a part of that step
+CALLERS = {"grouping": "repeats"}
 
 
 class Clock:
-    """Records when functions start and end, also in threads."""
+    """Adds up the CPU and wall seconds that each step takes without the steps inside it.
+
+    Threads that are in the same step at the same time count once.
+    """
 
     def __init__(self) -> None:
-        self.spans: dict[str, list[tuple[float, float]]] = {}
-        self.arguments: dict[str, tuple[Any, ...]] = {}
+        self.taken: dict[str, NDArray[np.float64]] = defaultdict(lambda: np.zeros(2))
+        self._active: list[str] = []
+        self._last = read_clocks()
+        self._lock = threading.Lock()
 
     def wrap(self, work: Callable[..., Any], step: str) -> Callable[..., Any]:
         """Return the same function, with a clock."""
 
         def clocked(*args: Any, **options: Any) -> Any:
-            self.arguments[step] = args
-            start = time.perf_counter()
-            found = work(*args, **options)
-            if isinstance(found, Iterator):  # it runs only when it is consumed
-                found = [*found]
-            self.spans.setdefault(step, []).append((start, time.perf_counter()))
-            return found
+            if self._active and self._active[-1] not in {REST, step, CALLERS.get(step)}:
+                return work(*args, **options)
+            self._switch(self._active.append, step)
+            result = work(*args, **options)
+            if isinstance(result, Iterator):  # it runs only when it is consumed
+                result = [*result]
+            self._switch(self._active.remove, step)
+            return result
 
         return clocked
 
-    def seconds(self, step: str) -> float:
-        """Return for how many seconds at least one thread was in this step."""
-        total, reached = 0.0, 0.0
-        for start, end in sorted(self.spans.get(step, [])):
-            total += max(end - max(start, reached), 0.0)
-            reached = max(reached, end)
-        return total
+    def _switch(self, change: Callable[[str], None], step: str) -> None:
+        """Count the time since the last switch for the step that began last; begin or end one."""
+        with self._lock:
+            now = read_clocks()
+            if self._active:
+                self.taken[self._active[-1]] += now - self._last
+            self._last = now
+            change(step)
 
 
-def profile(frame: pd.DataFrame) -> tuple[pd.Series[float], dict[str, float]]:
-    """Evaluate once; return the means, and the seconds of each step."""
+def profile(frame: pd.DataFrame) -> tuple[pd.Series[float], dict[str, NDArray[np.float64]]]:
+    """Evaluate once; return the means, and the CPU and wall seconds of each step."""
     clock = Clock()
 
-    def evaluated() -> pd.Series[float]:
+    def evaluate() -> rn.Report:
         report = rn.evaluate(frame, metrics=METRICS, threshold=THRESHOLD)
-        means: pd.Series[float] = clock.wrap(_read_report, "report")(report)
-        return means
+        clock.wrap(_read_report, "report")(report)
+        return report
 
     with ExitStack() as patches:
         for place, name, step in PLACES:
             clocked = clock.wrap(getattr(place, name), step)
             patches.enter_context(patch.object(place, name, clocked))
-        means = clock.wrap(evaluated, "all")()
-    lists, plan, _ = clock.arguments["metrics"]
+        report = clock.wrap(evaluate, REST)()
     # the same lists without the extreme orders of ties
-    clock.wrap(plan.measure, "without ties")(lists)
-    steps = {step: clock.seconds(step) for _, _, step in PLACES}
-    steps["ties"] = max(steps["metrics"] - clock.seconds("without ties"), 0.0)
-    for outer, inner in WITHIN.items():
-        steps[outer] -= steps[inner]
-    order = "read", "ids to codes", "grouping", "repeats", "scan", "metrics", "ties", "warnings"
-    found = {step: steps[step] for step in (*order, "report")}
-    return means, found | {"the rest": clock.seconds("all") - sum(found.values())}
+    source, steps = report.audit_data.source, clock.taken
+    without = time_call(lambda: source.plan.measure(source.lists))
+    steps["ties"] = np.maximum(steps["metrics"] - without, 0.0)
+    steps["metrics"] = steps["metrics"] - steps["ties"]
+    return report.mean, {step: steps[step] for step in STEPS}
 
 
-def _read_report(report: rn.Report) -> pd.Series[float]:
-    """Return the means, and compute the other tables of the report."""
-    report.per_user  # noqa: B018 - computed when first read
-    return report.mean
+def _read_report(report: rn.Report) -> None:
+    """Compute the tables of the report."""
+    report.per_user, report.mean  # noqa: B018 - computed when first read
 
 
 def format_profile(frame: pd.DataFrame, times: int) -> str:
-    """Return a table of the steps, with the median time of several runs."""
-    runs = [profile(frame)[1] for _ in range(times)]
-    steps = {step: median(run[step] for run in runs) for step in runs[0]}
-    total = sum(steps.values())
-    rows = [[step, f"{1000 * took:.1f}", f"{took / total:.0%}"] for step, took in steps.items()]
-    return format_table(["", "ms", "share"], [*rows, ["all", f"{1000 * total:.1f}", ""]])
+    """Return a table of the steps, with the median times of several runs."""
+    runs = [[*profile(frame)[1].values()] for _ in range(times)]
+    seconds = np.median(runs, axis=0)
+    seconds = np.vstack([seconds, seconds.sum(axis=0)])
+    rows = [
+        [name, f"{1000 * cpu:.1f}", f"{cpu_share:.0%}", f"{1000 * wall:.1f}", f"{wall_share:.0%}"]
+        for name, (cpu, wall), (cpu_share, wall_share) in zip(
+            (*STEPS, "all"), seconds, seconds / seconds[-1], strict=True
+        )
+    ]
+    return format_table(["", "CPU ms", "share", "wall ms", "share"], rows)

@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
+import os
+import platform
 from typing import TYPE_CHECKING
 
+import numpy as np
+import pandas as pd
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+
+#: The headings of the cells of `format_times`.
+TIMES = ["CPU", "ratio", "wall", "ratio"]
+
+
+def describe_machine() -> str:
+    """Return the processor, the versions, the number of cores and their load."""
+    versions = f"NumPy {np.__version__}, pandas {pd.__version__}"
+    cores = f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
+    return f"{platform.machine()}, Python {platform.python_version()}, {versions}; {cores}"
 
 
 def format_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -21,6 +36,12 @@ def format_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         cells = [first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in others)]
         lines.append("  ".join(cells).rstrip())
     return "\n".join(lines)
+
+
+def format_times(seconds: Iterable[float], ratios: Iterable[float]) -> list[str]:
+    """Return the cells of CPU seconds, their ratio, wall seconds, and their ratio."""
+    pairs = zip(seconds, ratios, strict=True)
+    return [cell for took, ratio in pairs for cell in (format_seconds(took), format_ratio(ratio))]
 
 
 def format_seconds(value: float) -> str:

@@ -4,18 +4,17 @@
 
 LIBRARY is a module of the folder libraries/ with ``DISTRIBUTION`` and ``means(frame)``. Requests
 are lines of JSON on standard input, answers are lines on standard output: ``{"frame": folder}``
-reads the columns, untimed; ``{"run": watch}`` runs the library once and returns seconds, means and,
-if `watch`, the memory added. It needs only the standard library, NumPy and pandas.
+reads the columns, untimed; ``{"run": watch}`` runs the library once and returns CPU and wall
+seconds, means and, if `watch`, the memory added. It needs only the standard library, NumPy and
+pandas.
 """
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import json
 import os
 import sys
-import time
 import warnings
 from importlib import import_module
 from importlib.metadata import version
@@ -24,9 +23,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from measuring import read_clocks, read_memory, reset_peak
 
 COLUMNS = ("user", "item", "estimated", "true")
-_STATUS, _RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 
 def read_frame(folder: str) -> pd.DataFrame:
@@ -34,23 +33,13 @@ def read_frame(folder: str) -> pd.DataFrame:
     return pd.DataFrame({name: np.load(Path(folder) / f"{name}.npy") for name in COLUMNS})
 
 
-def read_memory(name: str) -> int:
-    """Return the memory of this process in bytes: VmRSS, or its peak VmHWM."""
-    (line,) = [one for one in _STATUS.read_text().splitlines() if one.startswith(name)]
-    return int(line.split()[1]) * 1024
-
-
 def run(library: Any, frame: pd.DataFrame, *, watch: bool) -> dict[str, Any]:
     """Run a library once."""
     gc.collect()
-    before = 0
-    if watch:
-        ctypes.CDLL(None).malloc_trim(0)  # memory kept for reuse would hide new memory
-        _RESET.write_text("5")  # resets the peak
-        before = read_memory("VmRSS")
-    start = time.perf_counter()
+    before = reset_peak() if watch else 0
+    start = read_clocks()
     means = library.means(frame)
-    seconds = time.perf_counter() - start
+    seconds = (read_clocks() - start).tolist()
     rise = max(read_memory("VmHWM") - before, 0) if watch else None
     means = {name: float(value) for name, value in means.items()}
     return {"seconds": seconds, "memory": rise, "means": means}
