@@ -413,12 +413,11 @@ class MeasuredLists:
 
     def _with_all_tied(self, measurement: Measurement, ties: str) -> Measurement:
         """Return the measurement of random order (``"expected"``) or of an extreme order."""
-        all_tied = replace(measurement.with_ties(ties), all_tied=True)
+        all_tied = measurement.with_ties(ties, all_tied=True)
         if not measurement.metric.depends_on_order:
             return all_tied.without_score("its score does not depend on the order")
         reason = find_chance_objection(measurement, self.facts, self.lists)
-        if not reason and all_tied.fails_under_ties:
-            reason = all_tied.metric.find_tie_objection(all_tied.convention)
+        reason = reason or all_tied.tie_objection
         return all_tied.without_score(reason) if reason else all_tied
 
     def _to_labelled_share(self, measurement: Measurement) -> Measurement:

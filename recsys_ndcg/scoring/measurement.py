@@ -153,21 +153,24 @@ class Measurement:
         """Return the measurement without scores, for a reason."""
         return replace(self, no_score_reason=reason)
 
-    def with_ties(self, ties: str) -> Measurement:
+    def with_ties(self, ties: str, *, all_tied: bool = False) -> Measurement:
         """Return the measurement with another rule for ties, without a score if none is known."""
-        return self._with_ties.get_or_compute(ties, lambda: self._change_ties(ties))
+        return self._others.get_or_compute(
+            (ties, all_tied), lambda: self._replace_ties(ties, all_tied=all_tied)
+        )
 
     @lazy_property
-    def _with_ties(self) -> Cache:
+    def _others(self) -> Cache:
         return Cache()
 
-    def _change_ties(self, ties: str) -> Measurement:
+    def _replace_ties(self, ties: str, *, all_tied: bool) -> Measurement:
+        changed = self if not all_tied else replace(self, all_tied=True)
         has_score = self.has_known_tie_range if ties != "expected" else self.metric.own_ties is None
         if not has_score:
-            return self.without_score(f"its score under ties={ties!r} is not known")
-        return self.with_choices(ties=ties)
+            return changed.without_score(f"its score under ties={ties!r} is not known")
+        return changed.with_choices(ties=ties)
 
-    @property
+    @lazy_property
     def has_known_tie_range(self) -> bool:
         """Whether the range of the score over all orders of ties is known.
 
@@ -232,15 +235,15 @@ class Measurement:
         is_filtered = self.convention.unlabelled == "filter" and self.unlabelled_as is None
         return self.convention.impossible, is_filtered
 
-    @property
-    def fails_under_ties(self) -> bool:
-        """Whether there is no score if items are tied.
+    @lazy_property
+    def tie_objection(self) -> str:
+        """Why there is no score if items are tied; "" if there is one.
 
         The rule for ties then needs the mean over their orders, or their best or worst order, and
         the metric cannot compute it.
         """
-        objection = self.metric.find_tie_objection(self.convention)
-        return not self.convention.tie_rule.gives_each_item_a_place and bool(objection)
+        is_single = self.convention.tie_rule.gives_each_item_a_place
+        return "" if is_single else self.metric.find_tie_objection(self.convention)
 
     def requires_no_ties(self, facts: Facts) -> bool:
         """Return whether ties can prevent the measurement.
@@ -249,7 +252,8 @@ class Measurement:
         the metric has no score under ties.
         """
         by_item = self.convention.tie_rule.is_by_item
-        return not self.all_tied and (self.fails_under_ties or (by_item and not facts.has_items))
+        needs_order = bool(self.tie_objection) or (by_item and not facts.has_items)
+        return not self.all_tied and needs_order
 
     def find_sources(self) -> frozenset[str]:
         """Return which of `SOURCES` can move the number, if they are known."""

@@ -331,7 +331,7 @@ class Plan:
         replacement : bool
             Whether an item can be sampled more than once.
         """
-        chance = [replace(one.with_ties("expected"), all_tied=True) for one in self.measurements]
+        chance = [one.with_ties("expected", all_tied=True) for one in self.measurements]
 
         def measure(block: Block) -> list[Scores]:
             sampled = SampledBlock.of(block.lists, n_sampled, replacement=replacement)

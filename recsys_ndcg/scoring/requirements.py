@@ -408,10 +408,10 @@ def _find_bad_numbers(one: Measurement, facts: Facts, lists: GroupedLists | None
         k = metric.k or longest
         depth = k if convention.ideal == "max" else min(k, longest)
         yield from filter(None, [convention.find_discount_objection(depth)])
-    if one.fails_under_ties:
+    if one.tie_objection:
         rank = 1.0 if one.all_tied else facts.first_tie_ranks.get(one.sort_key, np.inf)
         if rank <= (metric.k or np.inf):
-            yield metric.find_tie_objection(convention)
+            yield one.tie_objection
 
 
 def find_gain_objections(
