@@ -20,7 +20,7 @@ from recsys_ndcg.errors import InvalidInputError, quote
 
 _MAX_ROWS = 1 << 18  # in a block, so that it fits the processor's cache
 _MIN_ROWS = 1 << 17  # in a block: a smaller one takes longer to start than to compute
-_FEW_ROWS = 1 << 15  # a single thread is as fast
+_FEW_ROWS = 1 << 17  # a single thread is as fast
 _MAX_CELLS = 1 << 18
 
 Item = TypeVar("Item")
