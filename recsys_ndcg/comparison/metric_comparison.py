@@ -511,21 +511,16 @@ def make_intervals(
 
 def make_pairwise(result: MetricComparison) -> pd.DataFrame:
     """Return a row per tested pair of models: a minus b, in the units of the metric."""
-    tests = result.restore_sign(result.mean_tests)
-    tests = tests.rename(columns={"low": "ci_low", "high": "ci_high"})
+    tests = _tabulate_tests(result)
     pooled = result.restore_sign(result.pooled_tests).add_prefix("pooled_")
-    models = pd.DataFrame(result.named_pairs, columns=["a", "b"])
     sides = zip(result.significant_direction.tolist(), result.named_pairs, strict=True)
     better = [(None, one, other)[direction] for direction, (one, other) in sides]
     is_simultaneous = result.is_alone | result.testing.corrected_by.is_simultaneous
     is_simultaneous &= result.testing.test_kind.is_test_of_mean
-    trivial = result.count_trivial()
-    table = pd.concat([models, tests, pooled], axis=1).assign(
+    table = pd.concat([tests, pooled], axis=1).assign(
         metric=result.name,
         interval=np.where(is_simultaneous, "simultaneous", "per pair").astype(object),
-        ties=tests["ties"] - trivial,
-        trivial=trivial,
-        common_language=(tests["wins"] + tests["ties"] / 2) / tests["users"],
+        common_language=(tests["wins"] + (tests["ties"] + tests["trivial"]) / 2) / tests["users"],
         better=pd.Series(better, dtype=object),
     )
     if not result.metric.per_user:  # no user wins or loses
@@ -534,9 +529,17 @@ def make_pairwise(result: MetricComparison) -> pd.DataFrame:
     return table[[*_PAIR_COLUMNS, *with_margin, *_POOLED_COLUMNS]]
 
 
+def _tabulate_tests(result: MetricComparison) -> pd.DataFrame:
+    """Return the tests of the means, a row per tested pair of models."""
+    trivial, tests = result.count_trivial(), result.restore_sign(result.mean_tests)
+    models = pd.DataFrame(result.named_pairs, columns=["a", "b"])
+    tests = tests.rename(columns={"low": "ci_low", "high": "ci_high"})
+    return models.join(tests.assign(ties=tests["ties"] - trivial, trivial=trivial))
+
+
 def compare_with_model(result: MetricComparison, other: str) -> pd.DataFrame:
     """Return each model's difference from another, its p, and the users won and lost."""
-    pairs = make_pairwise(result)
+    pairs = _tabulate_tests(result)
     names = {"ci_low": "difference_low", "ci_high": "difference_high"}
     pairs = pairs.rename(columns={**names, "wins": "won", "ties": "tied", "losses": "lost"})
     first, second = (pairs[pairs[side] == other] for side in "ab")

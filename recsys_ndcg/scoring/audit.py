@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recsys_ndcg.arrays import Floats, Positions
+from recsys_ndcg.arrays import Floats, Positions, are_equal
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.lists import Facts, GroupedLists, digest_labels, draw_from_candidates
@@ -146,6 +146,20 @@ class Audit:
         digests = self.scores.label_digests
         assert digests is not None, "an audit without lists has scores with digests"  # noqa: S101
         return digests
+
+    def share_orders(self, other: Audit) -> bool:
+        """Take what does not depend on the estimates from another audit, if it is the same there.
+
+        Returns
+        -------
+        bool
+            Whether it is (`MeasuredLists.has_same_orders`).
+        """
+        if not (self.source and other.source and self.source.has_same_orders(other.source)):
+            return False
+        vars(self)["scores_with_orders"] = self.scores.replace_roles(other.scores_with_orders.roles)
+        vars(self)["label_digests"] = other.label_digests
+        return True
 
     @property
     def scores_to_save(self) -> Scores:
@@ -298,21 +312,43 @@ class MeasuredLists:
         }
 
     def _measure_orders(self, lists: GroupedLists) -> TablesByRole:
+        measurements, n_metrics = self._measurements_of_orders, len(self.plan.measurements)
+
+        def measure(block: Block) -> list[Floats]:
+            scores = block.score(measurements)
+            # of random order, which is the first role
+            deviation = block.compute_deviations(measurements[:n_metrics])
+            mean_numerator = np.where(np.isnan(deviation), np.nan, scores.numerator[:, :n_metrics])
+            return [*np.hsplit(scores.per_user, len(ORDER_ROLES)), mean_numerator, deviation]
+
+        parts = zip(*map_blocks(lists, measurements, measure), strict=True)
+        return {role: np.concatenate(part) for role, part in zip(ORDER_TABLES, parts, strict=True)}
+
+    @lazy_property
+    def _measurements_of_orders(self) -> tuple[Measurement, ...]:
+        """The measurements in each of `ORDER_ROLES`, one role after the other."""
         by_role = {
             role: [self._with_all_tied(measurement, ties) for measurement in self.plan.measurements]
             for role, ties in _TIES_WHEN_ALL_TIED.items()
         }
-        plan, n_metrics = self._plan_with_reasons_for_no_score(by_role), len(self.plan.measurements)
+        return self._plan_with_reasons_for_no_score(by_role).measurements
 
-        def measure(block: Block) -> list[Floats]:
-            scores = block.score(plan.measurements)
-            # of random order, which is the first role
-            deviation = block.compute_deviations(plan.measurements[:n_metrics])
-            mean_numerator = np.where(np.isnan(deviation), np.nan, scores.numerator[:, :n_metrics])
-            return [*np.hsplit(scores.per_user, len(by_role)), mean_numerator, deviation]
+    def has_same_orders(self, other: MeasuredLists) -> bool:
+        """Return whether the scores in `ORDER_ROLES` are the same, to the last bit.
 
-        parts = zip(*map_blocks(lists, plan.measurements, measure), strict=True)
-        return {role: np.concatenate(part) for role, part in zip(ORDER_TABLES, parts, strict=True)}
+        They are if the lists differ only in the estimates, and no metric may read these when all
+        are tied, as metrics of items and of the user's own may.
+        """
+        mine, theirs = (
+            {"how": one._measurements_of_orders, "of": one.lists.with_columns(estimated=None)}  # noqa: SLF001 - of the same class
+            for one in (self, other)
+        )
+        return are_equal(mine, theirs) and not any(
+            one.metric.needs
+            or one.metric.custom_class
+            or one.convention.recommend_from is not None
+            for one in self.plan.measurements
+        )
 
     def measure_chance_exposures(self, scores: Scores) -> tuple[ItemTotals | None, ...]:
         """Return the sums by item in random order, for measurements of all lists together."""

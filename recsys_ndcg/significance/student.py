@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import Any
 
@@ -23,6 +24,7 @@ SMALLEST = float(np.finfo(np.float64).tiny)
 
 _MOST = 2**53  # users: float64 has no larger whole numbers one apart
 _AT_ONCE = 512  # draws of random numbers
+_SAME = 1e-14  # of two roots
 _ROW, _NORMAL = 2.0**23, 2.0**20  # whole numbers, whose products add up to less than 2^53
 
 
@@ -105,8 +107,6 @@ def find_shift(power: float, freedom: float, beyond: float) -> float:
     >>> round(find_shift(0.8, 9, 2.262), 3)
     3.149
     """
-    from scipy.optimize import brentq  # noqa: PLC0415 - importing scipy takes longer than pandas
-
     if not math.isfinite(beyond * beyond):
         return math.inf
     if compute_power(0.0, freedom, beyond) >= power:
@@ -114,7 +114,30 @@ def find_shift(power: float, freedom: float, beyond: float) -> float:
     high = beyond + 1.0
     while compute_power(high, freedom, beyond) < power:
         high *= 2
-    return float(brentq(lambda shift: compute_power(shift, freedom, beyond) - power, 0.0, high))
+    return find_root(lambda shift: compute_power(shift, freedom, beyond) - power, 0.0, high)
+
+
+def find_root(function: Callable[[float], float], low: float, high: float) -> float:
+    """Return where a function is 0, between two numbers at which its signs differ.
+
+    The Illinois method (Dowell & Jarratt 1971, doi:10.1007/BF01934364); importing SciPy's takes as
+    long as pandas.
+
+    Examples
+    --------
+    >>> round(find_root(lambda x: x * x - 2, 0.0, 2.0), 12)
+    1.414213562373
+    """
+    at_low, at_high = function(low), function(high)
+    while at_high and abs(high - low) > _SAME * (abs(high) + abs(low)):
+        middle = high - at_high * (high - low) / (at_high - at_low)
+        value = function(middle)
+        if value * at_high < 0:
+            low, at_low = high, at_high
+        else:
+            at_low /= 2
+        high, at_high = middle, value
+    return high
 
 
 def _compute_below(shift: float, freedom: float, t: float) -> float:
