@@ -175,9 +175,12 @@ def are_equal(first: Any, second: Any) -> bool:
     if type(first) is not type(second):
         return False
     if isinstance(first, np.ndarray):
-        has_nan = first.dtype.kind == "f"
-        is_same_kind = first.dtype == second.dtype
-        return is_same_kind and bool(np.array_equal(first, second, equal_nan=has_nan))
+        if first.dtype != second.dtype:
+            return False
+        may_have_nan = first.dtype.kind == "f"  # without any, the first test is ten times as fast
+        return np.array_equal(first, second) or (
+            may_have_nan and np.array_equal(first, second, equal_nan=True)
+        )
     if isinstance(first, ReadOnlyArrays):
         return are_equal(*(_get_fields(one, compared=True) for one in (first, second)))
     if isinstance(first, dict):
