@@ -175,11 +175,10 @@ def are_equal(first: Any, second: Any) -> bool:
     if type(first) is not type(second):
         return False
     if isinstance(first, np.ndarray):
-        if first.dtype != second.dtype:
-            return False
-        may_have_nan = first.dtype.kind == "f"  # without any, the first test is ten times as fast
-        return np.array_equal(first, second) or (
-            may_have_nan and np.array_equal(first, second, equal_nan=True)
+        # without NaN, the comparison without it is enough, and ten times as fast
+        kinds = (False, True) if first.dtype.kind == "f" else (False,)
+        return first.dtype == second.dtype and any(
+            np.array_equal(first, second, equal_nan=may_have_nan) for may_have_nan in kinds
         )
     if isinstance(first, ReadOnlyArrays):
         return are_equal(*(_get_fields(one, compared=True) for one in (first, second)))

@@ -448,7 +448,9 @@ def make_leaderboard(comparison: Comparison, metric: str) -> pd.DataFrame:
         "pooled_low": pooled_low,
         "pooled_high": pooled_high,
         "chance": chance,
-        "adjusted": adjust_for_chance(models_table["mean"].to_numpy(), chance, result.means("best")),
+        "adjusted": adjust_for_chance(
+            models_table["mean"].to_numpy(), chance, result.means("best")
+        ),
         "adjusted_low": adjusted_low,
         "adjusted_high": adjusted_high,
         **compare_with_model(result, result.baseline),

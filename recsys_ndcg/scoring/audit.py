@@ -344,9 +344,7 @@ class MeasuredLists:
             for one in (self, other)
         )
         return are_equal(mine, theirs) and not any(
-            one.metric.needs
-            or one.metric.custom_class
-            or one.convention.recommend_from is not None
+            one.metric.needs or one.metric.custom_class or one.convention.recommend_from is not None
             for one in self.plan.measurements
         )
 
