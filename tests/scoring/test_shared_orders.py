@@ -79,10 +79,12 @@ def _change(column: str, value: Any) -> pd.DataFrame:
     return _draw(2).assign(**{column: lambda rows: rows[column].where(rows.index > 0, value)})
 
 
-def _recommend(seed: int, **more: Any) -> dict[str, Any]:
-    """Return the same items for each seed, with other estimates."""
+def _recommend(seed: int, grade: float = 1.0) -> dict[str, Any]:
+    """Return the same items for each seed, with other estimates; one more has this grade."""
     rows = _draw(seed)
-    return {"labels": _draw(0)[["user", "item", "true"]].dropna(), "results": rows, **more}
+    unlisted = pd.DataFrame({"user": [1], "item": [99], "true": [grade]})
+    labels = pd.concat([rows[["user", "item", "true"]].dropna(), unlisted])
+    return {"labels": labels, "results": rows[["user", "item", "estimated"]]}
 
 
 #: Models that differ in more than the estimates, or whose estimates matter if all are tied.
@@ -91,6 +93,12 @@ DIFFERENT: dict[str, Any] = {
     "label": (_draw(1), _change("true", np.nan)),
     "item": (_draw(1), _change("item", 51)),
     "user": (_draw(1), _change("user", 41)),
+    "users": (_draw(1), _draw(2).assign(user=_draw(2)["user"] + 1)),
+    "items": (_draw(1), _draw(2).assign(item=_draw(2)["item"] + 1)),
+    "sizes": (
+        _draw(1).assign(item=_draw(1).index),
+        _draw(2).assign(item=_draw(2).index, user=[0, *_draw(2)["user"][:-1]]),
+    ),
     "weight": (_draw(1).assign(weight=1.0), _draw(2).assign(weight=_draw(3)["estimated"])),
     "length": (_draw(1), _draw(2)[1:]),
     "order": (_draw(1), _draw(2)[::-1]),
@@ -99,8 +107,8 @@ DIFFERENT: dict[str, Any] = {
     "gain": (_draw(1), _draw(2), {}, {"convention": {"gain": "linear"}}),
     "limit": (_draw(1), _draw(2), *[{"convention": {"recommend_from": 3.0}}] * 2),
     "own metric": (_draw(1), _draw(2), *[{"metrics": [Promise()]}] * 2),
-    "items": (_recommend(1), _recommend(2), *[{"metrics": ["score@3"]}] * 2),
-    "unlisted": (_recommend(1), {**_recommend(2), "labels": [(1, 99, 5.0), (2, 3, 1.0)]}),
+    "estimates": (_recommend(1), _recommend(2), *[{"metrics": ["score@3"]}] * 2),
+    "unlisted": (_recommend(1), _recommend(2, 5.0)),
 }
 
 
