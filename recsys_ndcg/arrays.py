@@ -175,9 +175,11 @@ def are_equal(first: Any, second: Any) -> bool:
     if type(first) is not type(second):
         return False
     if isinstance(first, np.ndarray):
-        has_nan = first.dtype.kind == "f"
-        is_same_kind = first.dtype == second.dtype
-        return is_same_kind and bool(np.array_equal(first, second, equal_nan=has_nan))
+        # without NaN, the comparison without it is enough, and ten times as fast
+        kinds = (False, True) if first.dtype.kind == "f" else (False,)
+        return first.dtype == second.dtype and any(
+            np.array_equal(first, second, equal_nan=may_have_nan) for may_have_nan in kinds
+        )
     if isinstance(first, ReadOnlyArrays):
         return are_equal(*(_get_fields(one, compared=True) for one in (first, second)))
     if isinstance(first, dict):

@@ -443,25 +443,29 @@ def make_leaderboard(comparison: Comparison, metric: str) -> pd.DataFrame:
     adjusted_low, adjusted_high = result.adjusted_intervals(result.testing.alpha)
     chance, n_models = models_table["chance"].to_numpy(), len(models)
     first, last = result.ranks
-    table = models_table[["mean", "ci_low", "ci_high", "pooled"]].assign(
-        pooled_low=pooled_low,
-        pooled_high=pooled_high,
-        chance=chance,
-        adjusted=adjust_for_chance(models_table["mean"].to_numpy(), chance, result.means("best")),
-        adjusted_low=adjusted_low,
-        adjusted_high=adjusted_high,
+    columns = {
+        **models_table[["mean", "ci_low", "ci_high", "pooled"]],
+        "pooled_low": pooled_low,
+        "pooled_high": pooled_high,
+        "chance": chance,
+        "adjusted": adjust_for_chance(
+            models_table["mean"].to_numpy(), chance, result.means("best")
+        ),
+        "adjusted_low": adjusted_low,
+        "adjusted_high": adjusted_high,
         **compare_with_model(result, result.baseline),
-        rank_low=first,
-        rank_high=last,
-        tier=first,
-        letters=""
+        "rank_low": first,
+        "rank_high": last,
+        "tier": first,
+        "letters": ""
         if result.testing.family == "baseline"  # most pairs are not tested
         else assign_letters(n_models, result.pairs, direction != 0, order.tolist()),
-        users=models_table["users"],
-        spread=[
+        "users": models_table["users"],
+        "spread": [
             _compute_spread(model.run_means[:, model.index_of_metric(metric)]) for model in models
         ],
-    )
+    }
+    table = pd.DataFrame(columns, index=models_table.index)
     ranks = ["rank_low", "rank_high", "tier"]
     has_no_mean = table["mean"].isna()  # chance, in a metric that has no chance level
     table[ranks] = table[ranks].astype("Int64").mask(has_no_mean, pd.NA)
@@ -536,21 +540,29 @@ def make_pairwise(result: MetricComparison) -> pd.DataFrame:
 
 def compare_with_model(result: MetricComparison, other: str) -> pd.DataFrame:
     """Return each model's difference from another, its p, and the users won and lost."""
-    pairs = make_pairwise(result)
-    names = {"ci_low": "difference_low", "ci_high": "difference_high"}
-    pairs = pairs.rename(columns={**names, "wins": "won", "ties": "tied", "losses": "lost"})
-    first, second = (pairs[pairs[side] == other] for side in "ab")
-    swapped = {"difference_low": "difference_high", "won": "lost"}
-    swapped |= {new: old for old, new in swapped.items()}
-    signed = ["difference", "difference_low", "difference_high"]
-    first = first.rename(columns=swapped)
-    first[signed] *= -1
-    both = pd.concat([first.set_index("b"), second.set_index("a")]).reindex([*result.models])
-    counts = both[["won", "tied", "lost", "trivial"]].astype("Int64")
-    counts[both["users"] == 0] = pd.NA  # against chance, in a metric that has no chance level
-    if not result.metric.per_user:  # no user wins or loses
-        counts.loc[:] = pd.NA
-    return both[[*signed, "p_corrected"]].join(counts)
+    column = result.models.index(other)
+    tested = np.flatnonzero((result.pairs == column).any(axis=1))
+    is_first = result.pairs[tested, 0] == column  # the difference is the other's minus the model's
+    tests, trivial = result.restore_sign(result.mean_tests).iloc[tested], result.count_trivial()
+    sign = np.where(is_first, -1.0, 1.0)
+    ends = sign * tests["low"], sign * tests["high"]
+    sides = tests["wins"], tests["losses"]
+    columns = {
+        "difference": sign * tests["difference"],
+        "difference_low": np.where(is_first, *ends[::-1]),
+        "difference_high": np.where(is_first, *ends),
+        "p_corrected": tests["p_corrected"],
+        "won": np.where(is_first, *sides[::-1]),
+        "tied": tests["ties"] - trivial[tested],
+        "lost": np.where(is_first, *sides),
+        "trivial": trivial[tested],
+    }
+    table, counts = pd.DataFrame(columns), ["won", "tied", "lost", "trivial"]
+    # against chance, in a metric that has no chance level; or no user wins or loses
+    is_unknown = (tests["users"] == 0) | (not result.metric.per_user)
+    table[counts] = table[counts].astype("Int64").mask(is_unknown)
+    table = table.set_axis(result.pairs[tested].sum(axis=1) - column)
+    return table.reindex(range(len(result.models))).set_axis([*result.models])
 
 
 def _compute_spread(runs: Floats) -> float:

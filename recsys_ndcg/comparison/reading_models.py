@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -38,7 +38,7 @@ from recsys_ndcg.metrics import Metric
 from recsys_ndcg.progress import iterate_with_progress
 from recsys_ndcg.ratings import split_catalogue
 from recsys_ndcg.report import Report, assign_segments
-from recsys_ndcg.scoring import Cutoffs, Metrics, Plan, find_metric_name
+from recsys_ndcg.scoring import Audit, Cutoffs, Metrics, Plan, find_metric_name
 from recsys_ndcg.significance import Testing, check_margin
 
 Input = TypeVar("Input")
@@ -264,6 +264,8 @@ class EvaluationOptions:
     labels: Any = None
     list_separator: str | None = None
     n_items: Any = None
+    #: Of models that were evaluated before, from which others take what is the same for both.
+    audits: list[Audit] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         """Keep the metrics and cutoffs of an iterator, which the first model would exhaust."""
@@ -443,7 +445,10 @@ def _evaluate_model(name: str, data: Any, options: EvaluationOptions) -> ModelSc
         data = evaluate_in_memory(data, options.plan, options.columns, n_items=options.n_items)
     if _is_cross_validation(data):
         return _select_metrics(data.averaged_scores, options)
-    return _select_metrics(ModelScores.from_audit(data.audit_data, report=data), options)
+    audit = data.audit_data
+    if not any(map(audit.share_orders, options.audits)):
+        options.audits.append(audit)
+    return _select_metrics(ModelScores.from_audit(audit, report=data), options)
 
 
 def _select_metrics(scores: ModelScores, options: EvaluationOptions) -> ModelScores:

@@ -57,11 +57,12 @@ def draw_from_candidates(
     marked : iterable of GroupedRows
         Items of each user that get a row too, such as training items.
     """
-    sizes, known, labels = lists.pool.sizes, lists.background, collect_labels(lists)
+    sizes, known = lists.pool.sizes, lists.background
     if known is not None and lists.pool.is_catalogue:
         sizes = lists.n_items  # every candidate is ranked
     if sizes is None:
         return lists
+    labels = collect_labels(lists)
     is_candidate = _find_reachable_labels(lists, labels)
     own, others = (labels.take(np.flatnonzero(one)) for one in (is_candidate, ~is_candidate))
     if known is not None and known.is_candidate is not None and labels.item is not None:

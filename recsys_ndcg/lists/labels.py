@@ -79,7 +79,7 @@ def digest_labels(lists: GroupedLists) -> NDArray[np.uint32]:
         if "weight" in labels.columns:
             columns["weight"] = labels.columns["weight"] + 0.0
         total = np.zeros(len(some), dtype=np.uint64)
-        rows = pd.util.hash_pandas_object(pd.DataFrame(columns), index=False).to_numpy()
+        rows = pd.util.hash_pandas_object(pd.DataFrame(columns, copy=False), index=False).to_numpy()
         np.add.at(total, labels.user, rows)
         return total.astype(np.uint32)
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recsys_ndcg.arrays import Floats, Positions
+from recsys_ndcg.arrays import Floats, Positions, are_equal
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.lists import Facts, GroupedLists, digest_labels, draw_from_candidates
@@ -148,6 +148,20 @@ class Audit:
         digests = self.scores.label_digests
         assert digests is not None, "an audit without lists has scores with digests"  # noqa: S101
         return digests
+
+    def share_orders(self, other: Audit) -> bool:
+        """Take what does not depend on the estimates from another audit, if it is the same there.
+
+        Returns
+        -------
+        bool
+            Whether it is (`MeasuredLists.has_same_orders`).
+        """
+        if not (self.source and other.source and self.source.has_same_orders(other.source)):
+            return False
+        vars(self)["scores_with_orders"] = self.scores.replace_roles(other.scores_with_orders.roles)
+        vars(self)["label_digests"] = other.label_digests
+        return True
 
     @property
     def scores_to_save(self) -> Scores:
@@ -337,12 +351,8 @@ class MeasuredLists:
         }
 
     def _measure_orders(self, lists: GroupedLists, tables: Sequence[str]) -> TablesByRole:
-        by_role = {
-            role: [self._with_all_tied(measurement, ties) for measurement in self.plan.measurements]
-            for role, ties in _TIES_WHEN_ALL_TIED.items()
-            if role in tables
-        }
-        measurements, n_metrics = tuple(chain(*by_role.values())), len(self.plan.measurements)
+        by_role, n_metrics = self._tie_all(tables), len(self.plan.measurements)
+        measurements = tuple(chain(*by_role))
 
         def measure(block: Block) -> list[Floats]:
             scores = block.score(measurements)
@@ -356,6 +366,29 @@ class MeasuredLists:
 
         parts = zip(*map_blocks(lists, measurements, measure), strict=True)
         return {role: np.concatenate(part) for role, part in zip(tables, parts, strict=True)}
+
+    def _tie_all(self, tables: Sequence[str]) -> list[list[Measurement]]:
+        """Return the measurements in each of `ORDER_ROLES` that is wanted."""
+        return [
+            [self._with_all_tied(measurement, ties) for measurement in self.plan.measurements]
+            for role, ties in _TIES_WHEN_ALL_TIED.items()
+            if role in tables
+        ]
+
+    def has_same_orders(self, other: MeasuredLists) -> bool:
+        """Return whether the scores in `ORDER_ROLES` are the same, to the last bit.
+
+        They are if the lists differ only in the estimates, and no metric may read these when all
+        are tied, as metrics of items and of the user's own may.
+        """
+        mine, theirs = (
+            {"how": one._tie_all(ORDER_ROLES), "of": one.lists.with_columns(estimated=None)}  # noqa: SLF001 - of the same class
+            for one in (self, other)
+        )
+        return are_equal(mine, theirs) and not any(
+            one.metric.needs or one.metric.custom_class or one.convention.recommend_from is not None
+            for one in self.plan.measurements
+        )
 
     def measure_chance_exposures(self, scores: Scores) -> tuple[ItemTotals | None, ...]:
         """Return the sums by item in random order, for measurements of all lists together."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from recsys_ndcg.arrays import Floats
-from recsys_ndcg.significance.student import compute_p, find_critical_t
+from recsys_ndcg.significance.student import compute_p, find_critical_t, find_root
 
 
 class CombinedEffect(NamedTuple):
@@ -89,13 +89,11 @@ def combine_effects(effects: Any, variances: Any, alpha: float = 0.05) -> Combin
 
 def _find_variance_between(y: Floats, v: Floats) -> float:
     """Return the variance between data sets, by the method of Paule & Mandel."""
-    from scipy.optimize import brentq  # noqa: PLC0415 - scipy takes longer than pandas
-
     if _weigh(y, v)[2] <= 1:
         return 0.0
     # the root is below this: if the variance between is all of y's, q is at most 1
     most = float(np.var(y, ddof=1))
-    return float(brentq(lambda between: _weigh(y, v + between)[2] - 1, 0.0, most, xtol=1e-15))
+    return find_root(lambda between: _weigh(y, v + between)[2] - 1, 0.0, most)
 
 
 def _weigh(y: Floats, v: Floats) -> tuple[float, float, float]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import Any
 
@@ -22,7 +23,8 @@ from recsys_ndcg.significance.exact_sums import make_generator, multiply
 SMALLEST = float(np.finfo(np.float64).tiny)
 
 _MOST = 2**53  # users: float64 has no larger whole numbers one apart
-_AT_ONCE = 512  # draws of random numbers
+_AT_ONCE, _CELLS = 512, 1 << 15  # draws from one stream; numbers at once
+_SAME = 1e-14  # of two roots
 _ROW, _NORMAL = 2.0**23, 2.0**20  # whole numbers, whose products add up to less than 2^53
 
 
@@ -105,8 +107,6 @@ def find_shift(power: float, freedom: float, beyond: float) -> float:
     >>> round(find_shift(0.8, 9, 2.262), 3)
     3.149
     """
-    from scipy.optimize import brentq  # noqa: PLC0415 - importing scipy takes longer than pandas
-
     if not math.isfinite(beyond * beyond):
         return math.inf
     if compute_power(0.0, freedom, beyond) >= power:
@@ -114,7 +114,30 @@ def find_shift(power: float, freedom: float, beyond: float) -> float:
     high = beyond + 1.0
     while compute_power(high, freedom, beyond) < power:
         high *= 2
-    return float(brentq(lambda shift: compute_power(shift, freedom, beyond) - power, 0.0, high))
+    return find_root(lambda shift: compute_power(shift, freedom, beyond) - power, 0.0, high)
+
+
+def find_root(function: Callable[[float], float], low: float, high: float) -> float:
+    """Return where a function is 0, between two numbers at which its signs differ.
+
+    The Illinois method (Dowell & Jarratt 1971, doi:10.1007/BF01934364); importing SciPy's takes as
+    long as pandas.
+
+    Examples
+    --------
+    >>> round(find_root(lambda x: x * x - 2, 0.0, 2.0), 12)
+    1.414213562373
+    """
+    at_low, at_high = function(low), function(high)
+    while at_high and abs(high - low) > _SAME * (abs(high) + abs(low)):
+        middle = high - at_high * (high - low) / (at_high - at_low)
+        value = function(middle)
+        if value * at_high < 0:
+            low, at_low = high, at_high
+        else:
+            at_low /= 2
+        high, at_high = middle, value
+    return high
 
 
 def _compute_below(shift: float, freedom: float, t: float) -> float:
@@ -176,23 +199,26 @@ def draw_largest(rows: Floats, freedom: Any, draws: int, seed: int) -> Floats:
     order = np.argsort(freedom, kind="stable")
     each, first = np.unique(freedom[order], return_index=True)
     whole = np.rint(rows[order] * _ROW)
-    draw = partial(_draw_block, whole.T, each, first, seed)
-    blocks = map_in_threads(draw, range(-(-draws // _AT_ONCE)))
-    return np.sort(np.concatenate(blocks)[:draws])
+    streams, size = range(-(-draws // _AT_ONCE)), max(1, _CELLS // (_AT_ONCE * len(rows)))
+    draw = partial(_draw_streams, whole.T, each, first, seed)
+    parts = map_in_threads(draw, [streams[start : start + size] for start in streams[::size]])
+    return np.sort(np.concatenate(parts)[:draws])
 
 
-def _draw_block(rows: Floats, freedom: Floats, first: Positions, seed: int, block: int) -> Floats:
-    """Return the largest values of a block of draws.
+def _draw_streams(
+    rows: Floats, freedom: Floats, first: Positions, seed: int, streams: range
+) -> Floats:
+    """Return the largest values of the draws of some streams of random numbers.
 
     The chi-square of fewer degrees of freedom is part of the chi-square of more, like their users.
     """
-    stream = make_generator(seed, block)
-    normal = np.rint(stream.standard_normal((_AT_ONCE, len(rows))) * _NORMAL)
     added = np.diff(freedom, prepend=0)
-    squares = np.cumsum(stream.chisquare(added, (_AT_ONCE, len(added))), axis=1)
-    sums = np.abs(multiply(normal, rows)) / (_ROW * _NORMAL)
-    largest = np.maximum.reduceat(sums, first, axis=1)
-    t = largest * np.sqrt(freedom / squares)
+    each = [make_generator(seed, stream) for stream in streams]
+    normal = np.concatenate([one.standard_normal((_AT_ONCE, len(rows))) for one in each])
+    squares = np.concatenate([one.chisquare(added, (_AT_ONCE, len(added))) for one in each])
+    sums = np.abs(multiply(np.rint(normal * _NORMAL), rows))
+    largest = np.maximum.reduceat(sums, first, axis=1) / (_ROW * _NORMAL)
+    t = largest * np.sqrt(freedom / np.cumsum(squares, axis=1))
     return np.asarray(to_normal_scale(t, freedom).max(axis=1))
 
 
