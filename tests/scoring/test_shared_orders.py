@@ -129,9 +129,9 @@ def test_random_and_extreme_orders_of_the_same_lists_are_measured_once(
     """Also if models are reports."""
     measured, measure = [], MeasuredLists.measure_order_roles
 
-    def count(lists: MeasuredLists) -> Any:
+    def count(lists: MeasuredLists, *tables: Any) -> Any:
         measured.append(len(lists.lists))
-        return measure(lists)
+        return measure(lists, *tables)
 
     monkeypatch.setattr(MeasuredLists, "measure_order_roles", count)
     # so many users that an evaluation measures only some of them
