@@ -225,6 +225,7 @@ class Accumulator:
             other = grades.lowest if grades.lowest not in (0, 1) else grades.highest
             there = f" such as {quote(other)}" if other not in (0, 1) else ""
             self._raise_contradiction("so far", f"this batch has others{there}")
+        plan.check(facts, lists)
         highest = grades.highest
         if self._part is not None:
             highest = float(np.fmax(highest, self._part.totals.highest_grade))

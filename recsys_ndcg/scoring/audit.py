@@ -91,7 +91,8 @@ class Audit:
         plan : Plan
             The plan, resolved with the facts of all lists.
         facts : Facts, optional
-            The facts of these lists (`Plan.facts_of`); by default they are computed.
+            The facts of these lists (`Plan.facts_of`), by which the plan was checked; by default
+            they are computed, and the plan is checked.
         highest_grade : float, optional
             The highest grade of all data, of which these lists may be a part; NaN if unknown.
 
@@ -100,8 +101,9 @@ class Audit:
         InvalidInputError
             A measurement cannot be computed, or a score is undefined under ``undefined="raise"``.
         """
-        facts = facts or plan.facts_of(lists)
-        plan.check(facts, lists)
+        if facts is None:
+            facts = plan.facts_of(lists)
+            plan.check(facts, lists)
         scores = _measure_with_tie_range(lists, plan)
         InvalidInputError.raise_if(scores.objection())
         highest = facts.all_grades.highest if highest_grade is None else highest_grade
@@ -494,10 +496,9 @@ def _measure_with_tie_range(lists: GroupedLists, plan: Plan) -> Scores:
     def score_block(block: Block) -> Scores:
         scores = block.score(plan.measurements)
         ranges = [np.where(has_range, scores.per_user, np.nan) for _ in TIE_ROLES]
-        tied, tied_block = block.take_tied(plan.measurements)
-        if len(tied):
+        if len(tied := block.find_tied(plan.measurements)):
             orders = [[one.with_ties(rule) for one in plan.measurements] for rule in _EXTREMES]
-            tables = np.hsplit(tied_block.score(tuple(chain(*orders))).per_user, len(orders))
+            tables = np.hsplit(block.take(tied).score(tuple(chain(*orders))).per_user, 2)
             for scores_in_order, table in zip(ranges, tables, strict=True):
                 scores_in_order[tied] = np.where(has_range, table, np.nan)
         return replace(scores, roles=dict(zip(TIE_ROLES, ranges, strict=True)))

@@ -116,20 +116,18 @@ class Block:
                 deviations[:, column] = one.metric.deviation(ranking)
         return deviations
 
-    def take_tied(self, measurements: tuple[Measurement, ...]) -> tuple[Positions, Block]:
-        """Return the users with ties at the ranks that are read, and their block.
-
-        If most users have ties, it is this block with all users: they share its sorts.
-        """
+    def find_tied(self, measurements: tuple[Measurement, ...]) -> Positions:
+        """Return the users with ties at the ranks that are read, or all users if most have ties."""
         is_tied = np.zeros(len(self.lists), dtype=bool)
         for one in measurements:
             if not one.no_score_reason:
                 groups = self._get_sorted(one).tie_groups
                 is_tied[groups.user[groups.size > 1]] = True
-        if 2 * np.count_nonzero(is_tied) > len(is_tied):
-            return np.arange(len(is_tied)), self
-        users = np.flatnonzero(is_tied)
-        return users, Block(self.lists.take(users), self.depth)
+        return np.flatnonzero(is_tied | (2 * np.count_nonzero(is_tied) > len(is_tied)))
+
+    def take(self, users: Positions) -> Block:
+        """Return some users; all of them share the sorts of this block."""
+        return self if len(users) == len(self.lists) else Block(self.lists.take(users), self.depth)
 
     def _get_exposures(self, one: Measurement) -> Exposures | None:
         """Return who was shown what, for a measurement of all lists together; else None."""
