@@ -539,7 +539,7 @@ def check_id_types(
     """
     first_ids, second_ids = (factorize_ids(ids, column)[0] for ids in (first, second))
     if first_ids.dtype == second_ids.dtype == np.int64:
-        n_common = len(np.intersect1d(first_ids, second_ids))
+        n_common = int(np.isin(first_ids, second_ids, assume_unique=True).sum())
     else:
         kinds, other_kinds = EncodedIds.list_types(first_ids), EncodedIds.list_types(second_ids)
         distinct, others = first_ids.tolist(), second_ids.tolist()
