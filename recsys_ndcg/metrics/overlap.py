@@ -177,8 +177,7 @@ class Seen(OfItems):
 
     def values_by_row(self, ranking: Ranking) -> Floats:
         """Return whether the user had each item in training, 0 or 1."""
-        lists = ranking.lists
-        return lists.find_pairs(*lists.history).astype(np.float64)
+        return ranking.lists.is_seen.astype(np.float64)
 
 
 @register_metric
