@@ -334,7 +334,7 @@ class GroupedLists(ReadOnlyArrays, Viewed):
     @lazy_property
     def is_seen(self) -> Flags:
         """Whether the user of each row had its item in training."""
-        return self.find_pairs(*self.history)
+        return find_pairs(self, *self.history)
 
     @lazy_property
     def n_unlisted(self) -> Positions:
@@ -371,15 +371,6 @@ class GroupedLists(ReadOnlyArrays, Viewed):
             places = ids.text_ranks
         return places
 
-    def find_pairs(self, user: Positions, item: Positions) -> Flags:
-        """Return whether the user and item of each row are among some pairs, grouped by user."""
-        from scipy.sparse import csr_array  # noqa: PLC0415 - few metrics need it
-
-        shape = len(self), len(np.asarray(self.item_ids))
-        pairs = csr_array((np.ones(len(item), bool), item, count_offsets(user, len(self))), shape)
-        pairs.sort_indices()  # else each row is compared with all pairs of its user
-        return np.asarray(pairs[self.user_of_row, np.asarray(self.item_codes)])
-
     def with_columns(self, **columns: NDArray[Any] | None) -> Self:
         """Return the lists with columns replaced or added, and without those that are None."""
         changed = {**self.columns, **columns}.items()
@@ -410,6 +401,16 @@ class GroupedLists(ReadOnlyArrays, Viewed):
             offsets=compute_offsets(np.diff(self.offsets)[users]),
             unlisted_offsets=compute_offsets(self.n_unlisted[users]),
         )
+
+
+def find_pairs(lists: GroupedLists, user: Positions, item: Positions) -> Flags:
+    """Return whether the user and item of each row are among some pairs, grouped by user."""
+    from scipy.sparse import csr_array  # noqa: PLC0415 - few metrics need it
+
+    shape = len(lists), len(np.asarray(lists.item_ids))
+    pairs = csr_array((np.ones(len(item), bool), item, count_offsets(user, len(lists))), shape)
+    pairs.sort_indices()  # else each row is compared with all pairs of its user
+    return np.asarray(pairs[lists.user_of_row, np.asarray(lists.item_codes)])
 
 
 def _find_weights(columns: Mapping[str, NDArray[Any]], known: Background | None) -> Floats | None:

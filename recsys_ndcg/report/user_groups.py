@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import Floats, Ids, Positions, concat_ids
+from recsys_ndcg.arrays import Floats, Ids, Positions
 from recsys_ndcg.errors import InvalidInputError, is_encodable, quote, suggest
 from recsys_ndcg.files import are_existing_files, is_file_source
 from recsys_ndcg.input import (
@@ -274,14 +274,8 @@ def _count_training_rows(
     else:
         check_id_types(users, ids, "user", ("the users evaluated", "the users of train"))
     n_rows = np.zeros(len(users) + 1, dtype=np.int64)  # the last one is for other users
-    n_rows[_find_users(ids, users)] = found.counts
+    n_rows[EncodedIds(users, users[:0]).find(ids)] = found.counts
     return n_rows[:-1]
-
-
-def _find_users(ids: Ids, users: Ids) -> Positions:
-    """Return the position of each id among the users, -1 if it is none of them."""
-    places = EncodedIds.factorize(concat_ids([users, ids])).codes[len(users) :]
-    return np.where(places < len(users), places, -1)
 
 
 #: The forms of groups other than the built-in ones, for messages.
@@ -340,7 +334,7 @@ class UserGroups:
         ids, user_codes = encode_ids(self.convert_ids(users), "user")
         if not self.is_text:  # ids of different types never match
             check_id_types(users, ids, "user", _SIDES)
-        places = _find_users(ids, users)
+        places = EncodedIds(users, users[:0]).find(ids)
         if (places < 0).all():
             msg = (
                 f"None of the {len(users)} evaluated users has a group: the groups have users "
