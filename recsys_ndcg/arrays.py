@@ -222,6 +222,17 @@ def column_sums(table: Floats) -> Floats:
     return np.array([column.sum() for column in table.T], dtype=np.float64)
 
 
+def column_counts(table: Flags) -> Positions:
+    """Return the number of true cells in each column: faster than a sum along the first axis.
+
+    Examples
+    --------
+    >>> column_counts(np.array([[True, False], [True, True]]))
+    array([2, 1])
+    """
+    return np.array([np.count_nonzero(column) for column in table.T], dtype=np.int64)
+
+
 def column_norms(table: Floats) -> Floats:
     """Return the Euclidean norm of each column, without overflow.
 
@@ -230,10 +241,13 @@ def column_norms(table: Floats) -> Floats:
     >>> column_norms(np.array([[3e200], [4e200]]))
     array([5.e+200])
     """
-    largest = np.abs(table).max(axis=0, initial=0.0)
-    scaled = np.divide(table, largest, where=largest != 0, out=np.zeros_like(table))
-    norms: Floats = largest * np.sqrt(column_sums(scaled * scaled))
-    return norms
+
+    def measure(column: Floats) -> float:
+        largest = np.abs(column).max(initial=0.0)
+        scaled = column / largest if largest else column
+        return float(largest * np.sqrt((scaled * scaled).sum()))
+
+    return np.array([measure(column) for column in table.T], dtype=np.float64)
 
 
 def divide(top: Any, bottom: Any, where: Flags | None = None) -> Floats:

@@ -68,7 +68,8 @@ class Leak(NamedTuple):
     @classmethod
     def of(cls, train: Interactions, users: Sequence[Any], items: Sequence[Any]) -> Leak:
         """Count the pairs of raw ids that are training ratings."""
-        seen = train.find_pairs(train.user.find(users), train.item.find(items)) >= 0
+        user, item = (np.fromiter(ids, object, len(ids)) for ids in (users, items))
+        seen = train.find_pairs(train.user.find(user), train.item.find(item)) >= 0
         first = int(seen.argmax())
         pair = (users[first], items[first]) if seen[first] else None
         return cls(int(seen.sum()), len(seen), pair)
@@ -177,7 +178,7 @@ class Candidates:
 
         `users` are raw ids; `show` is called with the share of finished blocks.
         """
-        places = self.training.user.find(users.tolist())
+        places = self.training.user.find(users)
         step = max(_CELLS // max(self.n_items, 1), 1)
 
         def work_on(first: int) -> dict[str, Any]:
@@ -193,7 +194,7 @@ class Candidates:
         self, users: Ids, items: Ids, show: Callable[[float], None] | None = None
     ) -> Floats:
         """Return the estimates of raw users for raw items, known or unknown."""
-        places = self.training.item.find(items.tolist())
+        places = self.training.item.find(items)
         strangers = places < 0
         found = self.map_blocks(users, lambda block: {"all": block.table[:, places]}, show)
         table: Floats = found["all"]

@@ -103,7 +103,7 @@ def build_chosen_lists(
     lists = plan.add_background(lists)
     n_left_out = int((is_tested & ~is_candidate).sum())
     distinct = EncodedIds(training.user.ids, training.user.codes[~training.is_repeated])
-    n_rated = np.append(distinct.counts, 0)[training.user.find(lists.users.tolist())]
+    n_rated = np.append(distinct.counts, 0)[training.user.find(lists.users)]
     candidates = len(training.item.ids) - n_rated
     cutoff = max((metric.k for metric in plan.metrics if metric.k is not None), default=1)
     is_short = lists.n_items < np.minimum(cutoff, candidates)
@@ -130,7 +130,7 @@ def build_chosen_lists(
 
 def _are_candidates(training: Interactions, rows: Interactions) -> Flags:
     """Return which rows have an item that the trainset has, and the user has not rated in it."""
-    is_known = training.item.find(rows.item.ids.tolist()) >= 0
+    is_known = training.item.find(rows.item.ids) >= 0
     return is_known[rows.item.codes] & ~training.contains(rows)
 
 
@@ -182,7 +182,7 @@ class Placement:
         self._items, codes = encode_ids(concat_ids([own, candidates.training.item.ids]), "item")
         self._catalogue = codes[len(own) :].astype(np.int64)  # by inner item
         self._item = codes[self._labels.item_codes].astype(np.int64)
-        self._check_strangers(self._users[candidates.training.user.find(self._users.tolist()) < 0])
+        self._check_strangers(self._users[candidates.training.user.find(self._users) < 0])
 
     def _check_strangers(self, strangers: Ids) -> None:
         """Raise if all users of the testset are unknown, and warn if most of them are."""

@@ -86,21 +86,23 @@ class Archive(NamedTuple):
         try:
             text = json.dumps(head, indent=1, allow_nan=False).removesuffix("\n}")
             lines = [
-                f"{json.dumps(name)}: {json.dumps(column, allow_nan=False)}"
+                f"{json.dumps(name)}: {json.dumps(column, allow_nan=False)}".encode()
                 for name, column in zip(self.columns, packed, strict=True)
             ]
         except (TypeError, ValueError) as error:
             kind = form.split(maxsplit=1)[0]
             msg = f"{path}: a {kind} with such values cannot be saved ({error})."
             raise InvalidInputError(msg) from None
-        if lines:
-            text += ',\n "columns": {\n  ' + ",\n  ".join(lines) + "\n }"
         start, mark, end = text.encode().partition(b'"sha256": "')
+        if lines:
+            end = b"".join([end, b',\n "columns": {\n  ', b",\n  ".join(lines), b"\n }"])
         # blanks make the file long enough for `Content.compute_size_limit`
         unpacked = sum(column.nbytes for column in self.columns.values())
         blanks = b" " * ((unpacked - BYTES_ANYWAY) // BYTES_PER_BYTE - len(end))
-        start, end = start + mark, end + blanks + b"\n}\n"
-        write_file(path, start + sha256(start + end).hexdigest().encode() + end)
+        digest = sha256(start + mark)
+        for part in (end, last := blanks + b"\n}\n"):
+            digest.update(part)
+        write_file(path, b"".join([start, mark, digest.hexdigest().encode(), end, last]))
 
     @classmethod
     @contextmanager

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
-from itertools import repeat
 from numbers import Real
 from operator import lt
 from typing import Any, NoReturn
@@ -302,13 +301,17 @@ class EncodedIds:
         """The id of every row."""
         return self.ids[self.codes]
 
-    @lazy_property
-    def _places(self) -> dict[Any, int]:
-        return {one: place for place, one in enumerate(self.ids.tolist())}
-
-    def find(self, ids: Iterable[Any]) -> Positions:
+    def find(self, ids: Ids) -> Positions:
         """Return the position of each id among the distinct ids, -1 if it is unknown."""
-        return np.fromiter(map(self._places.get, ids, repeat(-1)), dtype=np.int64)
+        codes = EncodedIds.factorize(concat_ids([self.ids, ids])).codes
+        places = np.full(codes.max(initial=-1) + 2, -1)  # the last one is for missing ids
+        places[codes[: len(self.ids)]] = np.arange(len(self.ids))
+        return places[codes[len(self.ids) :]]
+
+    @lazy_property
+    def index(self) -> pd.Index[Any]:
+        """The distinct ids as an index of their own type: converting text to Arrow takes longer."""
+        return pd.Index(self.ids, dtype=self.ids.dtype)
 
     @lazy_property
     def counts(self) -> Positions:
@@ -542,7 +545,7 @@ def check_id_types(
     """
     first_ids, second_ids = (factorize_ids(ids, column)[0] for ids in (first, second))
     if first_ids.dtype == second_ids.dtype == np.int64:
-        n_common = len(np.intersect1d(first_ids, second_ids))
+        n_common = int(np.isin(first_ids, second_ids, assume_unique=True).sum())
     else:
         kinds, other_kinds = EncodedIds.list_types(first_ids), EncodedIds.list_types(second_ids)
         distinct, others = first_ids.tolist(), second_ids.tolist()

@@ -257,7 +257,7 @@ def _add_items(lists: Lists, items: Any) -> Lists:
         msg = "items is empty: give the ids of the catalogue."
         raise InvalidInputError(msg)
     check_id_types(catalogue, known, "item", ("the items of items=", "the labels and results"))
-    is_candidate = EncodedIds(catalogue, np.zeros(0, np.int32)).find(known.tolist()) >= 0
+    is_candidate = EncodedIds(catalogue, np.zeros(0, np.int32)).find(known) >= 0
     is_unknown = ~is_candidate[codes]
     if is_unknown.any():
         msg = (

@@ -18,6 +18,7 @@ from recsys_ndcg.arrays import (
     ReadOnlyArrays,
     compute_offsets,
     concat_ranges,
+    count_offsets,
     make_read_only,
     take_along,
 )
@@ -331,6 +332,11 @@ class GroupedLists(ReadOnlyArrays, Viewed):
         return self.get_background().train.of_users(np.asarray(self.background_users))
 
     @lazy_property
+    def is_seen(self) -> Flags:
+        """Whether the user of each row had its item in training."""
+        return find_pairs(self, *self.history)
+
+    @lazy_property
     def n_unlisted(self) -> Positions:
         """The number of each user's labelled items that are not in the list."""
         return make_read_only(np.diff(self.unlisted_offsets))
@@ -365,18 +371,6 @@ class GroupedLists(ReadOnlyArrays, Viewed):
             places = ids.text_ranks
         return places
 
-    def find_pairs(self, user: Positions, item: Positions) -> Flags:
-        """Return whether the user and item of each row are among some pairs."""
-        n_items = len(np.asarray(self.item_ids))
-        keys = user * n_items + item
-        wanted = self.user_of_row * n_items + np.asarray(self.item_codes)
-        if (keys[1:] < keys[:-1]).any():
-            keys = np.sort(keys)
-        if not len(keys):
-            return np.zeros(len(wanted), dtype=bool)
-        place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        return np.asarray(keys[place] == wanted)
-
     def with_columns(self, **columns: NDArray[Any] | None) -> Self:
         """Return the lists with columns replaced or added, and without those that are None."""
         changed = {**self.columns, **columns}.items()
@@ -410,6 +404,16 @@ class GroupedLists(ReadOnlyArrays, Viewed):
             offsets=compute_offsets(np.diff(self.offsets)[users]),
             unlisted_offsets=compute_offsets(self.n_unlisted[users]),
         )
+
+
+def find_pairs(lists: GroupedLists, user: Positions, item: Positions) -> Flags:
+    """Return whether the user and item of each row are among some pairs, grouped by user."""
+    from scipy.sparse import csr_array  # noqa: PLC0415 - few metrics need it
+
+    shape = len(lists), len(np.asarray(lists.item_ids))
+    pairs = csr_array((np.ones(len(item), bool), item, count_offsets(user, len(lists))), shape)
+    pairs.sort_indices()  # else each row is compared with all pairs of its user
+    return np.asarray(pairs[lists.user_of_row, np.asarray(lists.item_codes)])
 
 
 def _find_weights(columns: Mapping[str, NDArray[Any]], known: Background | None) -> Floats | None:

@@ -212,15 +212,18 @@ class Interactions:
 
     def find_rows(self, other: Interactions) -> Positions:
         """Return the first row here with the pair of each row of another part, -1 if none has."""
-        user = self.user.find(other.user.ids.tolist())
-        item = self.item.find(other.item.ids.tolist())
+        user = self.user.find(other.user.ids)
+        item = self.item.find(other.item.ids)
         return self.find_pairs(user[other.user.codes], item[other.item.codes])
 
     def find_pairs(self, user: Positions, item: Positions) -> Positions:
         """Return the first row with each pair of codes, -1 if none has; -1 is an unknown id."""
         order, keys = self._sorted_keys
         wanted = user * len(self.item.ids) + item
-        place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        ascending = np.argsort(wanted)  # a search in this order is several times as fast
+        place = np.empty_like(ascending)
+        place[ascending] = np.searchsorted(keys, wanted[ascending])
+        place = np.minimum(place, len(keys) - 1)
         is_found = (keys[place] == wanted) & (user >= 0) & (item >= 0)
         return np.where(is_found, order[place], -1)
 

@@ -12,6 +12,7 @@ import pandas as pd
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.errors import InvalidInputError, check_choice, check_integer, check_level
+from recsys_ndcg.input import make_index
 from recsys_ndcg.progress import progress_bar
 from recsys_ndcg.scoring import find_metric_name
 from recsys_ndcg.significance import compare_groups, mean_interval
@@ -158,8 +159,8 @@ def describe_groups(
     return pd.DataFrame({**columns, "remark": remark.astype(object)})
 
 
-def find_known_groups(lists: GroupedLists | None) -> dict[Any, Any]:
-    """Return the groups of users that were given to the evaluation.
+def find_known_groups(lists: GroupedLists | None) -> pd.Series[Any]:
+    """Return the groups of users that were given to the evaluation, by user.
 
     Raises
     ------
@@ -173,10 +174,10 @@ def find_known_groups(lists: GroupedLists | None) -> dict[Any, Any]:
             "report.gaps({'ann': 'new', 'bob': 'old'}), or evaluate(..., groups=...)."
         )
         raise InvalidInputError(msg)
-    places = np.asarray(lists.background_users)
-    codes = np.append(known.group_of, -1)[places]
-    pairs = zip(lists.users.tolist(), codes.tolist(), strict=True)
-    return {user: known.groups[code] for user, code in pairs if code >= 0}
+    codes = np.append(known.group_of, -1)[np.asarray(lists.background_users)]
+    has_group, labels = codes >= 0, np.fromiter(known.groups, dtype=object)
+    users = make_index(lists.users[has_group])
+    return pd.Series(labels[codes[has_group]], index=users, dtype=object)
 
 
 def _find_metrics(scores: Scores, metric: str | Metric | None) -> list[str]:

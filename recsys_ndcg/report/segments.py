@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import Codes, Flags, Floats, ReadOnlyArrays, divide
+from recsys_ndcg.arrays import Codes, Flags, Floats, ReadOnlyArrays, column_counts, divide
 from recsys_ndcg.errors import InvalidInputError, escape_invisible, quote
 from recsys_ndcg.input import format_id, make_index
 from recsys_ndcg.lazy import lazy_property
@@ -347,8 +347,8 @@ class Segments(ReadOnlyArrays, Renderable, Mapping[Any, "Report"]):
         """Whether every user with a score has a chance level, by metric."""
         scores = self.whole.audit_data.scores_with_orders
         is_scored = ~np.isnan(scores.per_user)
-        has_chance = ~np.isnan(scores.roles["chance"])
-        return np.asarray(is_scored.any(axis=0) & (has_chance | ~is_scored).all(axis=0))
+        lacks_chance = is_scored & np.isnan(scores.roles["chance"])
+        return np.asarray((column_counts(is_scored) > 0) & (column_counts(lacks_chance) == 0))
 
     @lazy_property
     def _tests(self) -> GroupResults:

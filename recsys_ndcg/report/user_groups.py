@@ -266,15 +266,16 @@ def _count_training_rows(
         with suppress(InvalidInputError):  # the name may belong to another table
             found = read_interactions(train, "train", {"user": columns["user"]}, "users").user
     found = found or read_interactions(train, "train", kind="users").user
-    ids = found.ids.tolist()
+    ids = found.ids
     # the text of a file becomes the equal id in `users`, of any type
     if are_existing_files(split_format(train)[0]):
         given = {format_id(user): user for user in users.tolist()}
-        ids = [given.get(format_id(one), one) for one in ids]
+        ids = to_objects([given.get(format_id(one), one) for one in ids.tolist()])
     else:
-        check_id_types(users, found.ids, "user", ("the users evaluated", "the users of train"))
-    n_rows = dict(zip(ids, found.counts.tolist(), strict=True))
-    return np.array([n_rows.get(user, 0) for user in users.tolist()], dtype=np.int64)
+        check_id_types(users, ids, "user", ("the users evaluated", "the users of train"))
+    n_rows = np.zeros(len(users) + 1, dtype=np.int64)  # the last one is for other users
+    n_rows[EncodedIds(users, users[:0]).find(ids)] = found.counts
+    return n_rows[:-1]
 
 
 #: The forms of groups other than the built-in ones, for messages.
@@ -331,11 +332,10 @@ class UserGroups:
             msg = "The groups have no rows. Check the filter or the file that they came from."
             raise InvalidInputError(msg)
         ids, user_codes = encode_ids(self.convert_ids(users), "user")
-        if self.is_text:
-            n_common = len({*ids.tolist()} & {*users.tolist()})
-        else:  # ids of different types never match
-            n_common = check_id_types(users, ids, "user", _SIDES)
-        if not n_common:
+        if not self.is_text:  # ids of different types never match
+            check_id_types(users, ids, "user", _SIDES)
+        places = EncodedIds(users, users[:0]).find(ids)
+        if (places < 0).all():
             msg = (
                 f"None of the {len(users)} evaluated users has a group: the groups have users "
                 f"{_format_id_range(ids)}, the report has {_format_id_range(users)}. Use the same "
@@ -348,18 +348,22 @@ class UserGroups:
             msg = f"groups: a label is not hashable ({error}). Use text or numbers."
             raise InvalidInputError(msg) from None
         labels = to_objects(group.ids.tolist())
-        pairs = pd.DataFrame({"user": user_codes, "group": group.codes})[group.codes >= 0]
-        pairs = pairs.drop_duplicates()
-        repeated = pairs["user"][pairs["user"].duplicated()]
+        has_label = group.codes >= 0
+        row_groups, user_codes = group.codes[has_label], user_codes[has_label]
+        group_of = np.full(len(ids), -1)
+        group_of[user_codes] = row_groups
+        repeated = user_codes[group_of[user_codes] != row_groups]
         if len(repeated):
-            one, other = labels[pairs["group"][pairs["user"] == repeated.min()]][:2]
+            user = repeated.min()
+            first, second = labels[pd.unique(row_groups[user_codes == user])[:2]]
             msg = (
-                f"User {quote(ids[repeated.min()])} is in two groups of {self.name!r}, "
-                f"{quote(one)} and {quote(other)}. Give each user one group."
+                f"User {quote(ids[user])} is in two groups of {self.name!r}, "
+                f"{quote(first)} and {quote(second)}. Give each user one group."
             )
             raise InvalidInputError(msg)
-        group_of = dict(zip(ids[pairs["user"]].tolist(), pairs["group"].tolist(), strict=True))
-        codes = np.array([group_of.get(user, -1) for user in users.tolist()], dtype=np.int64)
+        codes = np.full(len(users) + 1, -1)  # the last one is for other users
+        codes[places] = group_of
+        codes = codes[:-1]
         if (codes < 0).all():
             msg = "No evaluated user has a group: every label is missing (None, NaN or blank)."
             raise InvalidInputError(msg)
@@ -402,7 +406,7 @@ def read_series(groups: pd.Series[Any], users: Ids) -> UserGroups:
         The index counts rows: the Series is a column of a table.
     """
     index = groups.index
-    if is_row_number_index(index) and set(index) != set(users.tolist()):
+    if is_row_number_index(index) and not np.array_equal(np.sort(index), users):
         msg = (
             f"The Series of groups is indexed by row numbers, 0 to {len(index) - 1}, not by user. "
             "Take it from the table after set_index('user'); if these are user ids, use "
@@ -588,7 +592,9 @@ def _get_category_order(data: Any, column: Any) -> list[Any] | None:
 
 def to_objects(values: list[Any]) -> Ids:
     """Return ids or labels as an array of Python objects."""
-    return np.fromiter(map(_to_python, values), dtype=object, count=len(values))
+    if any(issubclass(kind, np.generic) for kind in set(map(type, values))):
+        values = [*map(_to_python, values)]
+    return np.fromiter(values, dtype=object, count=len(values))
 
 
 def get_categories(values: Any) -> list[Any] | None:

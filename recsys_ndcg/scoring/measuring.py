@@ -265,7 +265,7 @@ def _count_by_background(lists: GroupedLists, needs: frozenset[str]) -> dict[str
     if known.history is not None and "train" in needs:
         counts["cold"] = lists.sum_by_user(~known.in_train[codes])
     if "history" in needs:
-        counts["seen"] = lists.sum_by_user(lists.find_pairs(*lists.history))
+        counts["seen"] = lists.sum_by_user(lists.is_seen)
     return counts
 
 

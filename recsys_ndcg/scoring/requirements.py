@@ -191,7 +191,7 @@ def _find_bad_rows(one: Measurement, lists: GroupedLists, known: Background) -> 
     # the rows of a ranked catalogue are labels, too
     if "seen" in metric.reads and convention.seen == "raise" and not lists.pool.is_catalogue:
         fault = "listed items were in the user's training rows"
-        if seen := _describe_rows(lists, lists.find_pairs(*lists.history), fault):
+        if seen := _describe_rows(lists, lists.is_seen, fault):
             yield f"{metric}: {seen}. Leave them out of the lists, or choose seen='count'."
     item = np.asarray(lists.item_codes)
     if "cold_item" in metric.reads and convention.cold_item == "raise":

@@ -17,6 +17,7 @@ from recsys_ndcg.arrays import (
     Positions,
     ReadOnlyArrays,
     add_fields,
+    column_counts,
     column_sums,
     concat_along,
     concat_ids,
@@ -128,7 +129,7 @@ class Means:
         is_counted = ~np.isnan(values)
         if mask is not None:
             is_counted &= mask
-        return cls(is_counted.sum(axis=0), column_sums(np.where(is_counted, values, 0.0)))
+        return cls(column_counts(is_counted), column_sums(np.where(is_counted, values, 0.0)))
 
     def __add__(self, other: Means) -> Means:
         """Return the means of both sets of values."""
@@ -378,11 +379,11 @@ class Scores(MetricColumns, ReadOnlyArrays):
     @property
     def n_scored(self) -> Positions:
         """The number of users with a score, by measurement, or of lists that were shown."""
-        counts = (~np.isnan(self.per_user)).sum(axis=0)
+        counts = column_counts(~np.isnan(self.per_user))
         for column, one in enumerate(self.exposures):
             if one is not None:
                 counts[column] = ((one.n_shown > 0) & ~self.left_out[:, column]).sum()
-        return np.asarray(counts)
+        return counts
 
     def sum_exposures(self) -> tuple[ItemTotals | None, ...]:
         """Return the sums by item of each measurement of all lists together; None for others."""

@@ -13,6 +13,7 @@ from recsys_ndcg.arrays import (
     Floats,
     Positions,
     add_fields,
+    column_counts,
     column_norms,
     column_sums,
     divide,
@@ -109,7 +110,7 @@ class Totals(MetricColumns):
             measurements=scores.measurements,
             score_moments=Moments.of(None, values, ~np.isnan(values)),
             ratio_moments=Moments.of(scores.denominator, scores.numerator, scores.is_defined),
-            n_undefined=scores.is_undefined.sum(axis=0),
+            n_undefined=column_counts(scores.is_undefined),
             n_short=np.array([int((counts.n_items < k).sum()) for k in ks]),
             counts={
                 "users": len(scores.users),
@@ -119,7 +120,7 @@ class Totals(MetricColumns):
                 "trivial": 0,
                 **{name: int(getattr(counts, name).sum()) for name in _SUMMED_COUNTS},
                 "duplicates": int(counts.repeats.sum()),
-                "left_out": int(scores.left_out.any(axis=1).sum()),
+                "left_out": int(np.any([*scores.left_out.T], axis=0).sum()),
             },
             trivial=zeros.astype(np.int64),
             excess=zeros,
@@ -284,11 +285,11 @@ def _add_order_sums(totals: Totals, scores: Scores) -> Totals:
     above = scores.per_user - scores.roles["chance"]
     is_fixed, has_z = scores.order_independent, scores.has_z
     varies = ~is_fixed & ~np.isnan(scores.roles["best"])
-    n_trivial = int((is_fixed.any(axis=1) & ~varies.any(axis=1)).sum())
+    some_fixed, some_vary = (np.any([*table.T], axis=0) for table in (is_fixed, varies))
     return replace(
         totals,
-        trivial=scores.trivial.sum(axis=0),
-        counts={**totals.counts, "trivial": n_trivial},
+        trivial=column_counts(scores.trivial),
+        counts={**totals.counts, "trivial": int((some_fixed & ~some_vary).sum())},
         excess=column_sums(np.where(has_z, scores.excess, 0.0)),
         deviation=column_norms(np.where(has_z, scores.roles["deviation"], 0.0)),
         room_moments=Moments.of(room, above, ~np.isnan(room + above)),

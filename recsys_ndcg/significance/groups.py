@@ -309,7 +309,7 @@ class _GroupedScores:
             In the units of `deviation`.
         """
         sums, squares = (
-            _sum_groups(one[orders], self.offsets) for one in (self.whole, self.squares)
+            _sum_groups(one.take(orders), self.offsets) for one in (self.whole, self.squares)
         )
         means = (sums / self.sizes - self.mean) / self.deviation
         squares = squares * self.unit_of_squares - means**2 * self.sizes

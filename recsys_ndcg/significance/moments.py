@@ -12,6 +12,7 @@ from recsys_ndcg.arrays import (
     Floats,
     Positions,
     add_fields,
+    column_counts,
     column_norms,
     column_sums,
     concat_along,
@@ -68,10 +69,10 @@ class Moments:
                 return cls.of(None if x is None else x[:, [i]], y[:, [i]], mask[:, [i]])
 
             return concat_along(map_in_threads(measure, range(y.shape[1]), y.size), "metrics")
-        count = mask.sum(axis=0)
+        count = column_counts(mask)
         sum_y, centred_y = _centre(y, mask, count)
-        n_nonzero = (mask & (y != 0)).sum(axis=0)
-        n_below = (mask & (y < _ALMOST * (1.0 if x is None else x))).sum(axis=0)
+        n_nonzero = column_counts(mask & (y != 0))
+        n_below = column_counts(mask & (y < _ALMOST * (1.0 if x is None else x)))
         if x is None:
             nothing = np.zeros(len(count))
             lengths = (nothing, nothing, column_norms(centred_y))

@@ -277,8 +277,8 @@ def find_items_future(split: Split) -> Finding:
 def find_listed_future(split: Split) -> Finding:
     """Find listed items whose first training row is later than all test rows of the user."""
     lists, test = split.parts["lists"], split.test.part
-    last = pd.Series(find_ends(test.user, np.asarray(test.time), np.fmax), test.user.ids)
-    last_of_row = last.reindex(lists.part.user.ids).to_numpy()[lists.part.user.codes]
+    last = pd.Series(find_ends(test.user, np.asarray(test.time), np.fmax), test.user.index)
+    last_of_row = last.reindex(lists.part.user.index).to_numpy()[lists.part.user.codes]
     rows = lists.by_item["first"].to_numpy()[lists.part.item.codes] > last_of_row
     fault, meaning = "{are} newer than the user's last test row", ": it did not exist yet"
     return count_rows(lists, rows, "warning", fault, meaning=meaning)
@@ -419,7 +419,7 @@ def _measure_random_order(split: Split) -> dict[str, tuple[float, int]]:
     user, item, true = (one[kept] for one in (test.user.codes, test.item.codes, test.rating))
     found = {}
     try:
-        lists = RankedLists.from_arrays(user, item, np.zeros(len(user)), true)
+        lists = RankedLists.from_arrays(user, item, np.arange(len(user)), true)
         plan = Plan.of(names, threshold=split.threshold)
         scores = Audit.of(lists, plan.resolve(plan.facts_of(lists), lists)).scores_with_orders
     except InvalidInputError:  # negative ratings, or all are equal

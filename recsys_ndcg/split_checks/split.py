@@ -82,12 +82,12 @@ class Profile:
     @lazy_property
     def by_user(self) -> pd.DataFrame:
         """What is known from training of each distinct user of this part, NaN of unknown ones."""
-        return self.train.users.reindex(pd.Index(self.part.user.ids))
+        return self.train.users.reindex(self.part.user.index)
 
     @lazy_property
     def by_item(self) -> pd.DataFrame:
         """What is known from training of each distinct item of this part, NaN of unknown ones."""
-        return self.train.items.reindex(pd.Index(self.part.item.ids))
+        return self.train.items.reindex(self.part.item.index)
 
     @property
     def in_train(self) -> Flags:
@@ -118,7 +118,7 @@ class Profile:
 
         0 for an item that is only in the other; unknown items come last.
         """
-        known, found = self.train.items[name], pd.Series(here, pd.Index(self.part.item.ids))
+        known, found = self.train.items[name], pd.Series(here, self.part.item.index)
         items = known.index.union(found.index, sort=False)
         in_train, in_part = (one.reindex(items, fill_value=0) for one in (known, found))
         return in_train.to_numpy(np.float64), in_part.to_numpy(np.float64)
@@ -256,7 +256,7 @@ class Split:
         known = self.train.users if side == "user" else self.train.items
         rated = [one.part for name, one in self.parts.items() if name != "lists"]
         encoded = [getattr(one, side) for one in rated]
-        counts = [pd.Series(one.counts, pd.Index(one.ids)) for one in encoded]
+        counts = [pd.Series(one.counts, one.index) for one in encoded]
         rows = pd.concat([known["rows"], *counts]).groupby(level=0, sort=False).sum()
         return np.asarray(rows, dtype=np.float64)
 

@@ -59,7 +59,7 @@ class TrainSummary:
         by_user: dict[str, Any] = {"rows": train.user.counts}
         by_item: dict[str, Any] = {"rows": train.item.counts}
         test = others["test"].user
-        places = pd.Index(test.ids).get_indexer(pd.Index(train.user.ids))
+        places = test.index.get_indexer(train.user.index)
         n_tested = np.append(test.counts, 0)[places]
         by_item |= sum_moments(train, n_tested / (n_tested + by_user["rows"]))
         if train.time is not None:
@@ -68,8 +68,8 @@ class TrainSummary:
         again = train.is_repeated
         later = {f"later than {name}": _count_later(train, one) for name, one in others.items()}
         return cls(
-            users=pd.DataFrame(by_user, index=pd.Index(train.user.ids)),
-            items=pd.DataFrame(by_item, index=pd.Index(train.item.ids)),
+            users=pd.DataFrame(by_user, index=train.user.index),
+            items=pd.DataFrame(by_item, index=train.item.index),
             first_repeats=train.name_rows(again),
             in_train={name: train.contains(one) for name, one in others.items()},
             sums=pd.Series(

@@ -105,7 +105,7 @@ def rank_catalogue(  # noqa: PLR0913 - the contract
         warn_outside_scale(training.rated, trainset.rating_scale, trainset)
     warn_of_truncation(type(algo), training.rated)
     raw = _select_ids(users, training.user.ids, "user")
-    strangers = raw[training.user.find(raw.tolist()) < 0]
+    strangers = raw[training.user.find(raw) < 0]
     if len(strangers):
         msg = (
             f"{len(strangers)} of {len(raw)} users are not in the trainset, the first "
