@@ -92,15 +92,14 @@ class GradedLists(Cache):
 
     def count_relevant(self, threshold: float | None) -> Floats:
         """Return the number of relevant items of each user, in the list or not."""
-        return self.get_or_compute(
-            ("n_relevant", threshold), lambda: self._add_up_relevant(threshold)
-        )
 
-    def _add_up_relevant(self, threshold: float | None) -> Floats:
-        lists = self.lists
-        n_listed = lists.sum_by_user(self.compute_relevance(threshold))
-        unlisted = compute_relevance(lists.unlisted["true"], threshold)
-        return n_listed + np.bincount(lists.user_of_label, unlisted, len(lists))
+        def compute() -> Floats:
+            lists = self.lists
+            n_listed = lists.sum_by_user(self.compute_relevance(threshold))
+            unlisted = compute_relevance(lists.unlisted["true"], threshold)
+            return n_listed + np.bincount(lists.user_of_label, unlisted, len(lists))
+
+        return self.get_or_compute(("n_relevant", threshold), compute)
 
     def compute_ideal_gains(
         self, convention: Convention, threshold: float | None, width: int
