@@ -46,9 +46,8 @@ def map_blocks(
     """
     depths = [one.metric.depth for one in measurements]
     depth = None if None in depths else max(depth for depth in depths if depth is not None)
-    if lists.item_codes is not None and any(
-        one.convention.tie_rule.by == "text" for one in measurements
-    ):
+    by_text = any(one.convention.tie_rule.by == "text" for one in measurements)
+    if by_text and lists.item_codes is not None:
         lists = lists.with_columns(text=lists.find_text_places())
     n_read = lists.pool.count_ranks(lists)
     n_read = n_read if depth is None else np.minimum(n_read, depth)
