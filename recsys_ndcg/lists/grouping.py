@@ -158,9 +158,7 @@ def group_distinct(
     dropped, repeated = _find_repeats(grouped, offsets, n_items, keep=rule)
     if not len(dropped):
         return grouped, offsets, no_repeats
-    is_kept = np.ones(len(grouped.user), dtype=bool)
-    is_kept[dropped] = False
-    rows = np.flatnonzero(is_kept)
+    rows = np.delete(np.arange(len(grouped.user)), dropped)
     merged = grouped.take(rows)
     if rule in ("max", "mean"):
         keys = grouped.make_keys(n_items, repeated)

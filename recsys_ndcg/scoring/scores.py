@@ -228,11 +228,10 @@ class Scores(MetricColumns, ReadOnlyArrays):
         """Return n_items, n_relevant and a column per metric of users, indexed by user."""
         counts = self.counts
         has_threshold = not np.isnan(counts.n_relevant).any()
-        kept = [one.metric.per_user for one in self.measurements]
-        names = [name for name, is_kept in zip(self.names, kept, strict=True) if is_kept]
         n_relevant = counts.n_relevant.astype(int if has_threshold else float)
         columns = {"n_items": counts.n_items, "n_relevant": n_relevant}
-        columns |= dict(zip(names, self.per_user[:, kept].T, strict=True))
+        scored = zip(self.measurements, self.per_user.T, strict=True)
+        columns |= {str(one): scores for one, scores in scored if one.metric.per_user}
         return pd.DataFrame(columns, index=make_index(self.users, "user"))
 
     def take(self, users: Any) -> Self:

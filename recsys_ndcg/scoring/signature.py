@@ -190,11 +190,10 @@ class Signature(str, Viewed):  # noqa: SLOT000 - caches the parsed text
     def reads(self) -> frozenset[str]:
         """The choices that can move the number, and the threshold if it can."""
         metric_type = _find_metric_type(self.metric)
-        if metric_type is Metric:
-            return Metric.reads | {"threshold"}
         texts = self._texts
         needs_threshold = (
-            metric_type.needs_threshold
+            metric_type is Metric  # not registered
+            or metric_type.needs_threshold
             or ("gain" in metric_type.reads and texts["gain"] in THRESHOLD_GAINS)
             or texts["mean_over"] == "relevant"
         )
