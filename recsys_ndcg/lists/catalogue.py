@@ -136,8 +136,7 @@ class CataloguePool(Pool):
 
     def select_labelled(self, lists: GroupedLists) -> GroupedLists:
         """Return lists without their unlabelled items, in rows of their own."""
-        labelled = lists.select_rows(~np.isnan(lists.true))
-        labelled = labelled.with_columns(ahead=None, tied=None, within=None)
+        labelled = super().select_labelled(lists).with_columns(ahead=None, tied=None, within=None)
         return replace(labelled, lengths=None, pool=Pool())
 
     @staticmethod

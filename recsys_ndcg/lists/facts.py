@@ -304,11 +304,6 @@ class WeightSummary:
         return add_fields(self, other, counts=dict(sorted(counts.items())))
 
     @property
-    def weighs_its_own_labels(self) -> bool:
-        """Whether the propensity was estimated from the very labels that it weights."""
-        return 0 < self.labels <= self.in_propensity
-
-    @property
     def numbers(self) -> dict[str, float]:
         """The number of labels, their effective number, and the share of the heaviest 1 %.
 

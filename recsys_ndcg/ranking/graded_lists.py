@@ -79,9 +79,8 @@ class GradedLists(Cache):
     @property
     def labelled(self) -> Floats:
         """Whether each row has a true value, 0 or 1."""
-        return self.get_or_compute(
-            "labelled", lambda: (~np.isnan(self.lists.true)).astype(np.float64)
-        )
+        true = self.lists.true
+        return self.get_or_compute("labelled", lambda: (~np.isnan(true)).astype(np.float64))
 
     @property
     def n_labelled(self) -> Floats:

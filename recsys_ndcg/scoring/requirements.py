@@ -441,7 +441,7 @@ def find_mistake(facts: Facts, metric: str) -> str:
             "users), so every order scores the same. If they come from Surprise's "
             f"build_anti_testset(), which fills in the mean, give the real ratings{advice}"
         )
-    if facts.weights is not None and facts.weights.weighs_its_own_labels:
+    if facts.weights is not None and 0 < facts.weights.labels <= facts.weights.in_propensity:
         return (
             "The propensity was estimated from the very labels that it weights, which favours what "
             "the test set happens to hold. Pass propensity() the training rows."
