@@ -88,9 +88,8 @@ def _find_reachable_labels(lists: GroupedLists, labels: Pairs) -> Flags:
     """Return which labels are of candidates."""
     n_unlisted, known = len(lists.unlisted["true"]), lists.background
     n_listed, is_candidate = len(labels.user) - n_unlisted, np.ones(len(labels.user), dtype=bool)
-    is_candidate[n_listed:] = lists.unlisted.get("reachable", True)
-    if lists.pool.is_catalogue:
-        is_candidate[n_listed:] = False
+    is_ranked = lists.pool.is_catalogue
+    is_candidate[n_listed:] = False if is_ranked else lists.unlisted.get("reachable", True)
     if known is not None and known.is_candidate is not None and labels.item is not None:
         is_candidate[:n_listed] = known.is_candidate[labels.item[:n_listed]]
     return is_candidate

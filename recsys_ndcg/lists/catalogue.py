@@ -130,16 +130,13 @@ class CataloguePool(Pool):
         is_other = np.isnan(true) & (np.arange(k) < lists.n_items[:, None])
         other = np.nonzero(is_other)
         kept = other[0], (np.cumsum(is_other, axis=1) - 1)[other]
-        items[other], estimated[other] = (
-            self.unlabelled_items[kept],
-            self.unlabelled_estimated[kept],
-        )
+        items[other] = self.unlabelled_items[kept]
+        estimated[other] = self.unlabelled_estimated[kept]
         return items, estimated, true
 
     def select_labelled(self, lists: GroupedLists) -> GroupedLists:
         """Return lists without their unlabelled items, in rows of their own."""
-        labelled = lists.select_rows(~np.isnan(lists.true))
-        labelled = labelled.with_columns(ahead=None, tied=None, within=None)
+        labelled = super().select_labelled(lists).with_columns(ahead=None, tied=None, within=None)
         return replace(labelled, lengths=None, pool=Pool())
 
     @staticmethod
@@ -157,9 +154,7 @@ class CataloguePool(Pool):
         names = ["tie_tolerance", "impossible", "recommend_from"]
         if new.tie_rule.gives_each_item_a_place:
             names.append("ties")
-        for name in names:
-            if getattr(old, name) != getattr(new, name):
-                return name, getattr(old, name), getattr(new, name)
-        if new.recommend_from == "threshold" and old_threshold != new_threshold:
-            return "threshold", old_threshold, new_threshold
-        return None
+        choices = [(name, getattr(old, name), getattr(new, name)) for name in names]
+        if new.recommend_from == "threshold":
+            choices.append(("threshold", old_threshold, new_threshold))
+        return next((choice for choice in choices if choice[1] != choice[2]), None)

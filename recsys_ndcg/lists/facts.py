@@ -228,19 +228,14 @@ class ColumnSummary:
 
     def __add__(self, other: ColumnSummary) -> ColumnSummary:
         """Return the summary of both columns together."""
-        both = (self, other)
+        both, count = (self, other), self.count + other.count
         lowest, highest = min(one.lowest for one in both), max(one.highest for one in both)
+        at_lowest = sum(one.at_lowest for one in both if one.lowest == lowest)
+        at_highest = sum(one.at_highest for one in both if one.highest == highest)
         few = None
         if self.few is not None and other.few is not None:
             few = _list_few(np.array(self.few + other.few))
-        return ColumnSummary(
-            self.count + other.count,
-            lowest,
-            highest,
-            sum(one.at_lowest for one in both if one.lowest == lowest),
-            sum(one.at_highest for one in both if one.highest == highest),
-            few,
-        )
+        return ColumnSummary(count, lowest, highest, at_lowest, at_highest, few)
 
 
 def _list_few(values: Floats) -> tuple[float, ...] | None:
@@ -307,11 +302,6 @@ class WeightSummary:
         counts = Counter(self.counts)
         counts.update(other.counts)
         return add_fields(self, other, counts=dict(sorted(counts.items())))
-
-    @property
-    def weighs_its_own_labels(self) -> bool:
-        """Whether the propensity was estimated from the very labels that it weights."""
-        return 0 < self.labels <= self.in_propensity
 
     @property
     def numbers(self) -> dict[str, float]:

@@ -379,8 +379,7 @@ class GroupedLists(ReadOnlyArrays, Viewed):
     def select_rows(self, kept: Flags) -> GroupedLists:
         """Return the lists with only some of their rows."""
         rows = np.flatnonzero(kept)
-        columns = {name: column[rows] for name, column in self.columns.items()}
-        return replace(self, offsets=np.searchsorted(rows, self.offsets), columns=columns)
+        return replace(take_along(self, "rows", rows), offsets=np.searchsorted(rows, self.offsets))
 
     def take(self, users: slice | Positions) -> Self:
         """Return some users: by ascending positions, or by a slice, which shares memory."""

@@ -52,9 +52,8 @@ class Pairs:
 
     def take(self, rows: Positions) -> Pairs:
         """Return some of the rows."""
-        parts = map_in_threads(
-            lambda column: column.take(rows), [*self.columns.values()], len(rows)
-        )
+        columns = [*self.columns.values()]
+        parts = map_in_threads(lambda column: column.take(rows), columns, len(rows))
         return replace(self, columns=dict(zip(self.columns, parts, strict=True)))
 
 
@@ -117,9 +116,8 @@ def group_columns(
     names = [name for name in columns if name != "item"]
     tables = dict(zip(names, map_in_threads(sort_column, names, len(codes)), strict=True))
     first = tables[names[0]]
-    return {
-        name: tables[name].data if name in tables else first.indices for name in columns
-    }, first.indptr.astype(np.int64)
+    ordered = {name: tables[name].data if name in tables else first.indices for name in columns}
+    return ordered, first.indptr.astype(np.int64)
 
 
 def group_distinct(
@@ -158,9 +156,7 @@ def group_distinct(
     dropped, repeated = _find_repeats(grouped, offsets, n_items, keep=rule)
     if not len(dropped):
         return grouped, offsets, no_repeats
-    is_kept = np.ones(len(grouped.user), dtype=bool)
-    is_kept[dropped] = False
-    rows = np.flatnonzero(is_kept)
+    rows = np.delete(np.arange(len(grouped.user)), dropped)
     merged = grouped.take(rows)
     if rule in ("max", "mean"):
         keys = grouped.make_keys(n_items, repeated)

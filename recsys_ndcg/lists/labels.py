@@ -83,9 +83,8 @@ def digest_labels(lists: GroupedLists) -> NDArray[np.uint32]:
         np.add.at(total, labels.user, rows)
         return total.astype(np.uint32)
 
-    return np.concatenate(
-        map_in_threads(digest_block, split_users(lists.offsets + lists.unlisted_offsets))
-    )
+    blocks = split_users(lists.offsets + lists.unlisted_offsets)
+    return np.concatenate(map_in_threads(digest_block, blocks))
 
 
 def hash_ids(ids: Ids) -> NDArray[np.uint64]:

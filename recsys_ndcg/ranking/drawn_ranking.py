@@ -43,28 +43,25 @@ class DrawnRanking(Ranking):
         """The number of candidates of each user without a row."""
         return np.asarray(self.lists.pool.sizes) - np.diff(self.lists.offsets).astype(np.float64)
 
+    def _sum_others(self, by_item: Floats, power: int = 1) -> Floats:
+        """Return the sum of a power of the values of each user's candidates without a row."""
+        catalogue, user, item = self._others
+        left_out = np.bincount(user, weights=by_item[item] ** power, minlength=len(self.lists))
+        return np.asarray((by_item[catalogue] ** power).sum() - left_out)
+
     def _sum_values(self, values: ItemValues) -> Floats:
         total = super()._sum_values(values)
-        if values.by_item is not None:
-            catalogue, user, item = self._others
-            left_out = np.bincount(user, weights=values.by_item[item], minlength=len(self.lists))
-            total = total + (values.by_item[catalogue].sum() - left_out)
-        return total
+        return total if values.by_item is None else total + self._sum_others(values.by_item)
 
     def _sum_squares(self, values: ItemValues, mean: Floats) -> Floats:
         of_rows = super()._sum_squares(values, mean)
         if values.by_item is None:  # the values of the others are 0
             return of_rows + self._n_others * (mean * mean)
-        catalogue, user, item = self._others
-        center = values.by_item[catalogue].mean()
+        center = values.by_item[self._others[0]].mean()
         by_item = values.by_item - center  # near the mean of each user, so nothing cancels
         shift = mean - center
-        totals = [
-            power(by_item[catalogue]).sum()
-            - np.bincount(user, weights=power(by_item[item]), minlength=len(mean))
-            for power in (np.asarray, np.square)
-        ]
-        of_others: Floats = totals[1] - 2 * shift * totals[0] + self._n_others * shift * shift
+        total, squares = (self._sum_others(by_item, power) for power in (1, 2))
+        of_others: Floats = squares - 2 * shift * total + self._n_others * shift * shift
         return of_rows + np.maximum(of_others, 0.0)
 
     def of_items(self, values: ItemValues) -> Floats:

@@ -63,7 +63,6 @@ class Exposures(ReadOnlyArrays):
             return first
         if any(part.item_ids is not first.item_ids for part in parts):
             parts = _unify_items(parts)
-            first = parts[0]
         sizes = np.concatenate([np.diff(part.offsets) for part in parts])
         rows = concat_along(parts, "rows")
         return replace(concat_along([rows, *parts[1:]], "users"), offsets=compute_offsets(sizes))

@@ -79,9 +79,8 @@ class GradedLists(Cache):
     @property
     def labelled(self) -> Floats:
         """Whether each row has a true value, 0 or 1."""
-        return self.get_or_compute(
-            "labelled", lambda: (~np.isnan(self.lists.true)).astype(np.float64)
-        )
+        true = self.lists.true
+        return self.get_or_compute("labelled", lambda: (~np.isnan(true)).astype(np.float64))
 
     @property
     def n_labelled(self) -> Floats:
@@ -92,15 +91,14 @@ class GradedLists(Cache):
 
     def count_relevant(self, threshold: float | None) -> Floats:
         """Return the number of relevant items of each user, in the list or not."""
-        return self.get_or_compute(
-            ("n_relevant", threshold), lambda: self._add_up_relevant(threshold)
-        )
 
-    def _add_up_relevant(self, threshold: float | None) -> Floats:
-        lists = self.lists
-        n_listed = lists.sum_by_user(self.compute_relevance(threshold))
-        unlisted = compute_relevance(lists.unlisted["true"], threshold)
-        return n_listed + np.bincount(lists.user_of_label, unlisted, len(lists))
+        def compute() -> Floats:
+            lists = self.lists
+            n_listed = lists.sum_by_user(self.compute_relevance(threshold))
+            unlisted = compute_relevance(lists.unlisted["true"], threshold)
+            return n_listed + np.bincount(lists.user_of_label, unlisted, len(lists))
+
+        return self.get_or_compute(("n_relevant", threshold), compute)
 
     def compute_ideal_gains(
         self, convention: Convention, threshold: float | None, width: int

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recsys_ndcg.arrays import Flags, Floats, Positions, concat_ranges
+from recsys_ndcg.arrays import Floats, Positions, concat_ranges
 
 Number = TypeVar("Number", bound=np.generic)
 _FEW_CELLS = 4096  # one table up to this size is faster than several tables
 
 
-@dataclass(frozen=True)
 class PaddedLists:
     """Lists of similar length as the rows of a table, padded at their ends.
 
@@ -22,29 +20,28 @@ class PaddedLists:
     ----------
     lists, rows : slices or int64 arrays
         The positions of these lists among all lists, and of their entries among all entries.
-    shape : pair of int
-        The number of lists, and the length of the longest.
-    is_entry : bool array of this shape, optional
-        Which cells hold an entry; None if all do.
+    sizes : int64 array
+        The number of entries of each of them.
     """
 
-    lists: slice | Positions
-    rows: slice | Positions
-    shape: tuple[int, int]
-    is_entry: Flags | None
+    def __init__(self, lists: slice | Positions, rows: slice | Positions, sizes: Positions) -> None:
+        longest = int(sizes.max())
+        self.lists, self.rows = lists, rows
+        self._shape = len(sizes), longest
+        self._is_entry = None if sizes.min() == longest else np.arange(longest) < sizes[:, None]
 
     def to_table(self, values: Floats, padding: float = np.inf) -> Floats:
         """Return the values of these lists as a table, which may be a view."""
         values = values[self.rows]
-        if self.is_entry is None:
-            return values.reshape(self.shape)
-        table = np.full(self.shape, padding)
-        table[self.is_entry] = values
+        if self._is_entry is None:
+            return values.reshape(self._shape)
+        table = np.full(self._shape, padding)
+        table[self._is_entry] = values
         return table
 
     def from_table(self, table: NDArray[Number]) -> NDArray[Number]:
         """Return the cells of a table without padding, one list after the other."""
-        return table.ravel() if self.is_entry is None else table[self.is_entry]
+        return table.ravel() if self._is_entry is None else table[self._is_entry]
 
 
 def group_by_length(offsets: Positions) -> list[PaddedLists]:
@@ -68,23 +65,14 @@ def group_by_length(offsets: Positions) -> list[PaddedLists]:
     n_lists, longest = len(sizes), int(sizes.max(initial=0))
     n_rows = int(offsets[-1] - offsets[0])
     if n_lists * longest <= max(2 * n_rows, _FEW_CELLS):
-        return [_pad(slice(None), slice(None), sizes, longest)] if n_rows else []
+        return [PaddedLists(slice(None), slice(None), sizes)] if n_rows else []
     power = np.frexp(np.maximum(sizes, 1) - 1)[1].astype(np.uint8)  # up to 1, 2, 4, 8, …
     groups = []
     for each in np.unique(power[sizes > 0]):
         lists = np.flatnonzero((power == each) & (sizes > 0))
-        lengths = sizes[lists]
-        rows = concat_ranges(offsets[lists], lengths)
-        groups.append(_pad(lists, rows, lengths, int(lengths.max())))
+        rows = concat_ranges(offsets[lists], sizes[lists])
+        groups.append(PaddedLists(lists, rows, sizes[lists]))
     return groups
-
-
-def _pad(
-    lists: slice | Positions, rows: slice | Positions, sizes: Positions, longest: int
-) -> PaddedLists:
-    is_full = int(sizes.min()) == longest
-    is_entry = None if is_full else np.arange(longest) < sizes[:, None]
-    return PaddedLists(lists, rows, (len(sizes), longest), is_entry)
 
 
 def argsort_descending(values: Floats, offsets: Positions) -> Positions:

@@ -42,11 +42,6 @@ class ItemValues:
     by_item: Floats | None = None
     largest_first: bool = True
 
-    @property
-    def signed(self) -> Floats:
-        """The values, larger for better items."""
-        return self.by_row if self.largest_first else -self.by_row
-
     @lazy_property
     def has_missing(self) -> bool:
         """Whether some items have no value, NaN."""
@@ -100,13 +95,9 @@ def compute_weight_norm(weights: Floats, n_items: Positions) -> Floats:
     >>> compute_weight_norm(np.array([1.0, 0.5]), np.array([2, 1])).round(4)
     array([0.3536, 0.    ])
     """
+    index: slice | Positions = slice(None)
     if weights.ndim == 1:  # only the length of a list matters
-        lengths, index = np.unique(n_items, return_inverse=True)
-        return _compute_row_norms(weights, lengths)[index]
-    return _compute_row_norms(weights, n_items)
-
-
-def _compute_row_norms(weights: Floats, n_items: Positions) -> Floats:
+        n_items, index = np.unique(n_items, return_inverse=True)
     n_ranks = weights.shape[-1]
     is_rank = np.arange(n_ranks) < n_items[:, None]
     table = np.where(is_rank, weights, 0.0)
@@ -116,7 +107,7 @@ def _compute_row_norms(weights: Floats, n_items: Positions) -> Floats:
     centred = np.where(is_rank, table - mean[:, None], 0.0)
     n_further = np.maximum(n_items - n_ranks, 0)
     norm: Floats = unit * np.sqrt(row_sums(centred * centred) + n_further * (mean * mean))
-    return norm
+    return norm[index]
 
 
 @dataclass(eq=False, repr=False)
@@ -376,7 +367,8 @@ class Ranking(Cache):
 
         The rows of a group are in the order of their values, best first.
         """
-        groups = self._order_groups(values.key, lambda: values.signed)
+        sign = 1.0 if values.largest_first else -1.0
+        groups = self._order_groups(values.key, lambda: sign * values.by_row)
         return groups, self._get_cells(groups)
 
     def deviation_of_items(self, values: ItemValues, weights: Floats) -> Floats:

@@ -420,11 +420,7 @@ class MeasuredLists:
             self._with_unlabelled_as_zero,
             self._with_unlabelled_as_top,
         )
-        by_role = {
-            role: [change(measurement) for measurement in self.plan.measurements]
-            for role, change in zip(LABEL_ROLES, changes, strict=True)
-        }
-        plan = Plan(tuple(chain(*by_role.values())))
+        plan = Plan(tuple(change(one) for change in changes for one in self.plan.measurements))
         plan = plan.with_reasons_for_no_score(plan.facts_of(self.lists, self.facts))
         if self.facts.unlabelled:
 
@@ -438,7 +434,7 @@ class MeasuredLists:
             is_measured = [not measurement.no_score_reason for measurement in plan.measurements]
             table = np.hstack([share, scores.per_user, scores.per_user])
             table = np.where(is_measured, table, np.nan)
-        return dict(zip(by_role, np.hsplit(table, len(by_role)), strict=True))
+        return dict(zip(LABEL_ROLES, np.hsplit(table, len(LABEL_ROLES)), strict=True))
 
     def _find_marked_items(self) -> list[GroupedRows]:
         """Return the items whose values depend on the user, in some of the metrics."""

@@ -155,20 +155,20 @@ class Measurement:
 
     def with_ties(self, ties: str, *, all_tied: bool = False) -> Measurement:
         """Return the measurement with another rule for ties, without a score if none is known."""
-        return self._others.get_or_compute(
-            (ties, all_tied), lambda: self._replace_ties(ties, all_tied=all_tied)
-        )
+
+        def replace_ties() -> Measurement:
+            changed = self if not all_tied else replace(self, all_tied=True)
+            is_mean = ties == "expected"
+            has_score = self.metric.own_ties is None if is_mean else self.has_known_tie_range
+            if not has_score:
+                return changed.without_score(f"its score under ties={ties!r} is not known")
+            return changed.with_choices(ties=ties)
+
+        return self._others.get_or_compute((ties, all_tied), replace_ties)
 
     @lazy_property
     def _others(self) -> Cache:
         return Cache()
-
-    def _replace_ties(self, ties: str, *, all_tied: bool) -> Measurement:
-        changed = self if not all_tied else replace(self, all_tied=True)
-        has_score = self.has_known_tie_range if ties != "expected" else self.metric.own_ties is None
-        if not has_score:
-            return changed.without_score(f"its score under ties={ties!r} is not known")
-        return changed.with_choices(ties=ties)
 
     @lazy_property
     def has_known_tie_range(self) -> bool:

@@ -46,9 +46,8 @@ def map_blocks(
     """
     depths = [one.metric.depth for one in measurements]
     depth = None if None in depths else max(depth for depth in depths if depth is not None)
-    if lists.item_codes is not None and any(
-        one.convention.tie_rule.by == "text" for one in measurements
-    ):
+    by_text = any(one.convention.tie_rule.by == "text" for one in measurements)
+    if by_text and lists.item_codes is not None:
         lists = lists.with_columns(text=lists.find_text_places())
     n_read = lists.pool.count_ranks(lists)
     n_read = n_read if depth is None else np.minimum(n_read, depth)
@@ -62,7 +61,7 @@ def look_up_estimates(lists: GroupedLists, estimated: Floats) -> GroupedLists:
 
 
 @dataclass(eq=False, repr=False)
-class Block:
+class Block(Cache):
     """Some users, with a cache of the sorts and rankings that several measurements share.
 
     Parameters
@@ -75,7 +74,6 @@ class Block:
 
     lists: GroupedLists
     depth: int | None
-    _cache: Cache = field(default_factory=Cache, init=False)
     _labels: tuple[Block, Floats] | None = field(default=None, init=False)
 
     def with_estimates(self, estimated: Floats) -> Block:
@@ -97,10 +95,8 @@ class Block:
                 numerator[:, column], denominator[:, column] = self._get_fractions(one)
                 left_out[:, column] = self._find_left_out(one)
         key = "counts", self._get_graded(first), self._get_sorted(first), first.threshold
-        needs = frozenset[str]().union(
-            *(one.metric.needs | {*one.metric.marks} for one in measurements)
-        )
-        counts = self._cache.get_or_compute(key, lambda: self._count_items(first, needs))
+        needs = {name for one in measurements for name in (*one.metric.needs, *one.metric.marks)}
+        counts = self.get_or_compute(key, lambda: self._count_items(first, needs))
         exposures = tuple(self._get_exposures(one) for one in measurements)
         if not any(exposures):
             exposures = ()
@@ -135,20 +131,18 @@ class Block:
         # candidates that are not drawn yet were shown to nobody
         if one.no_score_reason or not isinstance(metric, OverLists) or self.lists.pool.is_drawn:
             return None
-        return self._cache.get_or_compute(
-            (metric.exposure_key(one.convention), self._ranking_key(one)),
-            lambda: metric.collect(self.get_ranking(one)),
-        )
+        key = metric.exposure_key(one.convention), self._ranking_key(one)
+        return self.get_or_compute(key, lambda: metric.collect(self.get_ranking(one)))
 
     def _get_fractions(self, one: Measurement) -> tuple[Floats, Floats]:
-        return self._cache.get_or_compute(
+        return self.get_or_compute(
             (one.metric, self._ranking_key(one)),
             lambda: _compute_fractions(one.metric, self.get_ranking(one)),
         )
 
     def get_ranking(self, one: Measurement) -> Ranking:
         """Return the ranking under a measurement's choices, computed once."""
-        return self._cache.get_or_compute(self._ranking_key(one), lambda: self._make_ranking(one))
+        return self.get_or_compute(self._ranking_key(one), lambda: self._make_ranking(one))
 
     def _make_ranking(self, one: Measurement) -> Ranking:
         graded, sorted_lists = self._get_graded(one), self._get_sorted(one)
@@ -165,12 +159,13 @@ class Block:
     def _get_sorted(self, one: Measurement) -> SortedLists:
         """Sort the rows, once for all measurements that compare the same estimates."""
         tolerance = None if one.all_tied else one.convention.tie_tolerance
-        return self._cache.get_or_compute(
-            ("sorted", self._rows_key(one), tolerance, one.all_tied),
-            lambda: SortedLists(
-                self._get_graded(one).lists, one.convention, self.depth, one.all_tied
-            ),
-        )
+        key = "sorted", self._rows_key(one), tolerance, one.all_tied
+
+        def sort() -> SortedLists:
+            lists = self._get_graded(one).lists
+            return SortedLists(lists, one.convention, self.depth, one.all_tied)
+
+        return self.get_or_compute(key, sort)
 
     def _get_graded(self, one: Measurement) -> GradedLists:
         """Prepare the lists, once for all measurements with the same items and labels."""
@@ -194,7 +189,7 @@ class Block:
             lists = prepare_lists(self.lists, one.convention, unlabelled_as=one.unlabelled_as)
             return GradedLists(lists, sort_grades=sort_grades)
 
-        return self._cache.get_or_compute(key, grade)
+        return self.get_or_compute(key, grade)
 
     def _rows_key(self, one: Measurement) -> tuple[str, bool]:
         """Return `Measurement.rows_key` without choices that do not matter for this data."""
@@ -226,7 +221,7 @@ class Block:
             left_out |= graded.lists.n_items < one.short_below
         return left_out
 
-    def _count_items(self, one: Measurement, needs: frozenset[str]) -> ListCounts:
+    def _count_items(self, one: Measurement, needs: set[str]) -> ListCounts:
         lists, graded = self.lists, self._get_graded(one)
         unknown, nothing = np.full(len(lists), np.nan), np.zeros(len(lists), dtype=np.int64)
         return ListCounts(
@@ -244,7 +239,7 @@ class Block:
         )
 
 
-def _count_by_background(lists: GroupedLists, needs: frozenset[str]) -> dict[str, Floats]:
+def _count_by_background(lists: GroupedLists, needs: set[str]) -> dict[str, Floats]:
     """Return the number of each user's listed items that are cold, outside, or were seen.
 
     0 if it is unknown or not needed, and for a `CataloguePool`, whose items are all inside.
@@ -253,7 +248,7 @@ def _count_by_background(lists: GroupedLists, needs: frozenset[str]) -> dict[str
     ----------
     lists : GroupedLists
         The lists.
-    needs : frozenset of str
+    needs : set of str
         What the metrics need to know, and which items of a user they depend on.
     """
     counts = {name: np.zeros(len(lists)) for name in ("cold", "outside", "seen")}

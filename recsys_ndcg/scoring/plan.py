@@ -313,8 +313,7 @@ class Plan:
         >>> Plan.of("rr", threshold=4).measure(lists).per_user.ravel().tolist()
         [0.5, 1.0]
         """
-        measurements = self.measurements
-        parts = map_blocks(lists, measurements, lambda block: block.score(measurements))
+        parts = map_blocks(lists, self.measurements, lambda block: block.score(self.measurements))
         return Scores.concat(parts)
 
     def measure_sampled(

@@ -104,16 +104,14 @@ def _find_unknown(one: Measurement, facts: Facts) -> Iterator[str]:
     try:
         for need in () if known is None else metric.list_requirements(convention):
             if find := _OF_BACKGROUND.get(need.kind):
-                yield from find(metric, need, known, convention)
+                yield from find(one, need, known)
     except InvalidInputError as error:  # a column that cannot be read
         yield f"{metric}: {error}"
 
 
-def _find_bad_column(
-    metric: Metric, need: Requirement, known: Background, _: Convention
-) -> Iterator[str]:
+def _find_bad_column(one: Measurement, need: Requirement, known: Background) -> Iterator[str]:
     """Yield why a column of the features cannot be read."""
-    column = metric.column
+    metric, column = one.metric, one.metric.column
     if not need.of:  # it is not read
         if column and column not in known.features:
             yield f"{metric}: there is no column {column!r} of features=."
@@ -123,18 +121,16 @@ def _find_bad_column(
         return
     wanted = " or ".join(_KINDS[kind] for kind in need.of)
     what = f"the column {column!r} has" if column else "the features have"
-    fits = [each for each, one in known.features.items() if one.kind in need.of]
+    fits = [name for name, each in known.features.items() if each.kind in need.of]
     fix = f"Name such a column: '{metric.name}({fits[0]})@10'" if fits else "Add such a column"
     if feature.kind == "number":
         fix = f"Write them as text: {feature.code_for_categories}"
     yield f"{metric} needs {wanted}, but {what} {_KINDS[feature.kind]}. {fix}."
 
 
-def _find_bad_distance(
-    metric: Metric, _: Requirement, known: Background, convention: Convention
-) -> Iterator[str]:
+def _find_bad_distance(one: Measurement, _: Requirement, known: Background) -> Iterator[str]:
     """Yield why a column does not have the convention's distance."""
-    column, rule = metric.column, convention.distance
+    metric, column, rule = one.metric, one.metric.column, one.convention.distance
     if rule == "cooccurrence":
         without = f"{metric.name}@{metric.k}" if metric.k else metric.name
         if column:
@@ -147,7 +143,7 @@ def _find_bad_distance(
     feature = known.get_feature(column)
     if callable(rule):
         some = np.flatnonzero(feature.is_known)[:2]
-        find_distances(known, column, convention).measure(some, some)
+        find_distances(known, column, one.convention).measure(some, some)
     if not isinstance(rule, str) or rule not in _FITTING:
         return
     is_fit = feature.kind in FITTING_KINDS
@@ -161,10 +157,9 @@ def _find_bad_distance(
         )
 
 
-def _find_unknown_group(
-    metric: Metric, need: Requirement, known: Background, convention: Convention
-) -> Iterator[str]:
+def _find_unknown_group(one: Measurement, need: Requirement, known: Background) -> Iterator[str]:
     """Yield why a group of items or users cannot be measured."""
+    metric = one.metric
     if not need.of:
         labels = known.get_feature(metric.column).labels
         yield (
@@ -175,7 +170,7 @@ def _find_unknown_group(
     if need.kind == "user group":
         names, text = [str(name) for name in known.groups], f"groups= has no group {need.of!r}"
     else:
-        names = metric.assign_groups(known, convention)[1].tolist()  # type: ignore[attr-defined]
+        names = metric.assign_groups(known, one.convention)[1].tolist()  # type: ignore[attr-defined]
         where = f"in the column {metric.column!r}" if metric.column else "of items"
         text = f"there is no group {need.of!r} {where}"
     if need.of not in names:
@@ -198,32 +193,24 @@ def _find_bad_rows(one: Measurement, lists: GroupedLists, known: Background) -> 
         fault = "listed items have no training rows"
         if cold := _describe_rows(lists, ~known.in_train[item], fault):
             yield f"{metric}: {cold}. Leave them out, or choose another cold_item, such as 'zero'."
-    may_be_missing = convention.missing_feature != "raise"
-    for kind, find in _OF_ROWS.items():
-        for need in metric.list_requirements(convention):
-            if need.kind == kind and not (may_be_missing and kind == "entries"):
-                yield from find(metric, need, lists, known)
+    needs, kinds = metric.list_requirements(convention), ("estimates", "inside", "entries")
+    for need in [each for kind in kinds for each in needs if each.kind == kind]:
+        if need.kind == "inside":
+            yield from _find_outside(need, lists, known)
+        elif need.kind == "entries" and convention.missing_feature == "raise":
+            yield from _find_missing_entries(metric, need, lists, known)
+        elif need.kind == "estimates" and lists.order_only:
+            yield (
+                f"{metric} {need.of}, but these lists have only ranks. Give a column 'estimated', "
+                f"or {need.why}."
+            )
 
 
-def _find_only_ranks(
-    metric: Metric, need: Requirement, lists: GroupedLists, _: Background
-) -> Iterator[str]:
-    """Yield that lists have no estimates."""
-    if lists.order_only:
-        yield (
-            f"{metric} {need.of}, but these lists have only ranks. Give a column 'estimated', or "
-            f"{need.why}."
-        )
-
-
-def _find_outside(
-    _: Metric, need: Requirement, lists: GroupedLists, known: Background
-) -> Iterator[str]:
+def _find_outside(need: Requirement, lists: GroupedLists, known: Background) -> Iterator[str]:
     """Yield which recommended items are outside all items."""
     inside = known.in_catalogue if need.of == "catalogue" else known.in_train
     is_outside = ~np.asarray(inside)[np.asarray(lists.item_codes)]
-    fault = f"recommended items are not in {need.of}="
-    if outside := _describe_rows(lists, is_outside, fault):
+    if outside := _describe_rows(lists, is_outside, f"recommended items are not in {need.of}="):
         yield f"{outside}. Add them, or give convention=Convention(outside='count'), or 'ignore'."
 
 
@@ -272,11 +259,6 @@ _OF_BACKGROUND: dict[str, Callable[..., Iterator[str]]] = {
     "distance": _find_bad_distance,
     "group": _find_unknown_group,
     "user group": _find_unknown_group,
-}
-_OF_ROWS: dict[str, Callable[..., Iterator[str]]] = {
-    "estimates": _find_only_ranks,
-    "inside": _find_outside,
-    "entries": _find_missing_entries,
 }
 
 
@@ -459,7 +441,7 @@ def find_mistake(facts: Facts, metric: str) -> str:
             "users), so every order scores the same. If they come from Surprise's "
             f"build_anti_testset(), which fills in the mean, give the real ratings{advice}"
         )
-    if facts.weights is not None and facts.weights.weighs_its_own_labels:
+    if facts.weights is not None and 0 < facts.weights.labels <= facts.weights.in_propensity:
         return (
             "The propensity was estimated from the very labels that it weights, which favours what "
             "the test set happens to hold. Pass propensity() the training rows."

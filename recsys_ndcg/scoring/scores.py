@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,6 +18,7 @@ from recsys_ndcg.arrays import (
     Positions,
     ReadOnlyArrays,
     add_fields,
+    are_equal,
     column_counts,
     column_sums,
     concat_along,
@@ -27,7 +29,7 @@ from recsys_ndcg.arrays import (
 )
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.input import make_index
-from recsys_ndcg.lazy import lazy_property
+from recsys_ndcg.lazy import Cache, lazy_property
 from recsys_ndcg.lists import Facts
 from recsys_ndcg.ranking import Exposures, ItemTotals
 from recsys_ndcg.scoring.measurement import Measurement
@@ -227,11 +229,10 @@ class Scores(MetricColumns, ReadOnlyArrays):
         """Return n_items, n_relevant and a column per metric of users, indexed by user."""
         counts = self.counts
         has_threshold = not np.isnan(counts.n_relevant).any()
-        kept = [one.metric.per_user for one in self.measurements]
-        names = [name for name, is_kept in zip(self.names, kept, strict=True) if is_kept]
         n_relevant = counts.n_relevant.astype(int if has_threshold else float)
         columns = {"n_items": counts.n_items, "n_relevant": n_relevant}
-        columns |= dict(zip(names, self.per_user[:, kept].T, strict=True))
+        scored = zip(self.measurements, self.per_user.T, strict=True)
+        columns |= {str(one): scores for one, scores in scored if one.metric.per_user}
         return pd.DataFrame(columns, index=make_index(self.users, "user"))
 
     def take(self, users: Any) -> Self:
@@ -320,13 +321,12 @@ class Scores(MetricColumns, ReadOnlyArrays):
     ) -> Scores:
         """Return the scores from the result of `columns`, with all roles in it."""
         counts = ListCounts.from_columns(columns)
-        not_roles = {"user", "truth", *vars(counts), *_TABLES_BEHIND_SCORES}
+        tables: dict[str, Any] = {name: columns[name] for name in _TABLES_BEHIND_SCORES}
+        not_roles = {"user", "truth", *vars(counts), *tables}
         return cls(
             measurements,
             columns["user"],
-            columns["numerator"],
-            columns["denominator"],
-            columns["left_out"],
+            **tables,
             counts=counts,
             roles={name: table for name, table in columns.items() if name not in not_roles},
             label_digests=columns.get("truth"),
@@ -339,10 +339,7 @@ class Scores(MetricColumns, ReadOnlyArrays):
 
     def equals(self, other: Scores) -> bool:
         """Return whether numerators, denominators and users left out are equal."""
-        return all(
-            np.array_equal(table, other.tables_behind_scores[name], equal_nan=name != "left_out")
-            for name, table in self.tables_behind_scores.items()
-        )
+        return are_equal(self.tables_behind_scores, other.tables_behind_scores)
 
     @property
     def tables_behind_scores(self) -> dict[str, NDArray[Any]]:
@@ -387,18 +384,13 @@ class Scores(MetricColumns, ReadOnlyArrays):
 
     def sum_exposures(self) -> tuple[ItemTotals | None, ...]:
         """Return the sums by item of each measurement of all lists together; None for others."""
-        shared: dict[Any, ItemTotals] = {}
-        totals: list[ItemTotals | None] = []
-        for column, one in enumerate(self.exposures):
-            if one is None:
-                totals.append(None)
-                continue
-            left_out = self.left_out[:, column]
-            key = id(one), left_out.tobytes() if left_out.any() else b""
-            if key not in shared:
-                shared[key] = one.sum(~left_out)
-            totals.append(shared[key])
-        return tuple(totals)
+        shared = Cache()
+
+        def add_up(one: Exposures | None, kept: Flags) -> ItemTotals | None:
+            key = id(one), kept.tobytes()
+            return shared.get_or_compute(key, lambda: None if one is None else one.sum(kept))
+
+        return tuple(map(add_up, self.exposures, ~self.left_out.T))
 
     def mean(self, mask: Flags | None = None) -> Floats:
         """Return the mean score of all users, or of the users for whom `mask` is true."""
@@ -444,24 +436,23 @@ class Scores(MetricColumns, ReadOnlyArrays):
     def objection(self) -> str:
         """Return why the scores of a user cannot be used; "" if all can."""
         for column, one in enumerate(self.measurements):
-            larger = np.maximum(np.abs(self.numerator[:, column]), self.denominator[:, column])
-            is_huge = (larger > _LARGEST) & ~self.left_out[:, column]
+            denominator, is_kept = self.denominator[:, column], ~self.left_out[:, column]
+            larger = np.maximum(np.abs(self.numerator[:, column]), denominator)
+            is_huge = (larger > _LARGEST) & is_kept
             if is_huge.any():
-                first = self.users[is_huge][0]
                 return (
-                    f"{one} of user {quote(first)} has a numerator or denominator of "
-                    f"{larger[is_huge][0]:g}, too large to add up. Rescale the grades or the "
+                    f"{one} of user {quote(self.users[is_huge][0])} has a numerator or denominator "
+                    f"of {larger[is_huge][0]:g}, too large to add up. Rescale the grades or the "
                     "estimates; a model that estimates such numbers has diverged."
                 )
-            denominator = self.denominator[:, column]
-            is_tiny = (denominator > 0) & (denominator < _SMALLEST) & ~self.left_out[:, column]
+            is_tiny = (denominator > 0) & (denominator < _SMALLEST) & is_kept
             if is_tiny.any():
-                first = self.users[is_tiny][0]
                 return (
-                    f"{one} of user {quote(first)} divides by {denominator[is_tiny][0]:g}, "
-                    "too little to be exact. Rescale the grades or the gains."
+                    f"{one} of user {quote(self.users[is_tiny][0])} divides by "
+                    f"{denominator[is_tiny][0]:g}, too little to be exact. Rescale the grades or "
+                    "the gains."
                 )
-            is_undefined = (denominator == 0) & ~self.left_out[:, column]
+            is_undefined = (denominator == 0) & is_kept
             if one.convention.undefined == "raise" and is_undefined.any():
                 users = ", ".join(repr(user) for user in self.users[is_undefined][:3].tolist())
                 return (
@@ -474,15 +465,15 @@ class Scores(MetricColumns, ReadOnlyArrays):
 
 def _map_shared(groups: Iterable[tuple[Exposures | None, ...]]) -> tuple[Exposures | None, ...]:
     """Join the exposures of several parts, those that measurements share once."""
-    shared: dict[tuple[int, ...], Exposures | None] = {}
-    joined = []
-    for parts in groups:
-        key = tuple(map(id, parts))
-        if key not in shared:
-            known = [part for part in parts if part is not None]
-            shared[key] = Exposures.concat(known) if known else None
-        joined.append(shared[key])
-    return tuple(joined)
+    shared = Cache()
+
+    def concat(parts: tuple[Exposures | None, ...]) -> Exposures | None:
+        known = [part for part in parts if part is not None]
+        return Exposures.concat(known) if known else None
+
+    return tuple(
+        shared.get_or_compute(tuple(map(id, parts)), partial(concat, parts)) for parts in groups
+    )
 
 
 def nearly_equal(low: Floats, high: Floats) -> Flags:

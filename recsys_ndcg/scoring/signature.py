@@ -189,12 +189,11 @@ class Signature(str, Viewed):  # noqa: SLOT000 - caches the parsed text
     @property
     def reads(self) -> frozenset[str]:
         """The choices that can move the number, and the threshold if it can."""
-        metric_type = self._metric_type
-        if metric_type is None:
-            return Metric.reads | {"threshold"}
+        metric_type = _find_metric_type(self.metric)
         texts = self._texts
         needs_threshold = (
-            metric_type.needs_threshold
+            metric_type is Metric  # not registered
+            or metric_type.needs_threshold
             or ("gain" in metric_type.reads and texts["gain"] in THRESHOLD_GAINS)
             or texts["mean_over"] == "relevant"
         )
@@ -296,11 +295,6 @@ class Signature(str, Viewed):  # noqa: SLOT000 - caches the parsed text
         return {name: text for name, text in texts.items() if name in shown}
 
     @lazy_property
-    def _metric_type(self) -> type[Metric] | None:
-        """The class of the metric, if it is registered."""
-        return _find_metric_type(self.metric)
-
-    @lazy_property
     def _parts_to_compare(self) -> dict[str, str]:
         """The parts that must agree in equal signatures."""
         ignored = {*Convention.field_names(), "threshold"} - self.reads
@@ -308,18 +302,16 @@ class Signature(str, Viewed):  # noqa: SLOT000 - caches the parsed text
         return {"metric": self.metric, **texts}
 
 
-def _find_metric_type(name: str) -> type[Metric] | None:
-    """Return the class of a metric, if it is registered."""
+def _find_metric_type(name: str) -> type[Metric]:
+    """Return the class of a metric; `Metric` itself if it is not registered."""
     with suppress(RecsysNdcgError):
         return type(parse_metrics(name)[0])
-    return None
+    return Metric
 
 
 def _list_choices(metric: str) -> list[str]:
     """Return the choices in a metric's signature: beyond accuracy, only those that it reads."""
-    metric_type = _find_metric_type(metric)
-    reads = frozenset() if metric_type is None else metric_type.reads
-    left_out = {*Convention.BEYOND_ACCURACY} - reads
+    left_out = {*Convention.BEYOND_ACCURACY} - _find_metric_type(metric).reads
     return [name for name in Convention.field_names() if name not in left_out]
 
 

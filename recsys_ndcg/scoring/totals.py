@@ -141,7 +141,10 @@ class Totals(MetricColumns):
             if role in {*ORDER_ROLES, *TIE_ROLES, *LABEL_ROLES}
         }
         if "highest" in roles:
-            means["decided_by_ties"] = _compute_share_decided_by_ties(scores, has_score)
+            low, high = roles["lowest"], roles["highest"]
+            depends = ~np.isnan(high) & ~nearly_equal(low, high)
+            has_range = [one.has_known_tie_range for one in scores.measurements]
+            means["decided_by_ties"] = Means.of(depends.astype(np.float64), has_score & has_range)
         highest = np.fmax(self.highest_grade, highest_grade)
         totals = replace(self, roles={**self.roles, **means}, highest_grade=highest)
         return _add_order_sums(totals, scores) if "deviation" in roles else totals
@@ -269,14 +272,6 @@ class Totals(MetricColumns):
         """(mean - chance) / (best - chance), NaN for numbers of all lists together."""
         adjusted = adjust_for_chance(self.mean, self.mean_of("chance"), self.mean_of("best"))
         return np.where(self.is_over_lists, np.nan, adjusted)
-
-
-def _compute_share_decided_by_ties(scores: Scores, has_score: Flags) -> Means:
-    """Return the share of users whose score depends on the order of ties, as a mergeable mean."""
-    low, high = scores.roles["lowest"], scores.roles["highest"]
-    depends = ~np.isnan(high) & ~nearly_equal(low, high)
-    has_range = [one.has_known_tie_range for one in scores.measurements]
-    return Means.of(depends.astype(np.float64), has_score & has_range)
 
 
 def _add_order_sums(totals: Totals, scores: Scores) -> Totals:
