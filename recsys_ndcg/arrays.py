@@ -175,11 +175,11 @@ def are_equal(first: Any, second: Any) -> bool:
     if type(first) is not type(second):
         return False
     if isinstance(first, np.ndarray):
-        # without NaN, the comparison without it is enough, and ten times as fast
-        kinds = (False, True) if first.dtype.kind == "f" else (False,)
-        return first.dtype == second.dtype and any(
-            np.array_equal(first, second, equal_nan=may_have_nan) for may_have_nan in kinds
-        )
+        # without NaN the plain comparison is enough, and ten times as fast
+        is_equal = partial(np.array_equal, first, second)
+        may_have_nan = first.dtype.kind == "f"
+        is_same = is_equal() or (may_have_nan and is_equal(equal_nan=True))
+        return first.dtype == second.dtype and is_same
     if isinstance(first, ReadOnlyArrays):
         return are_equal(*(_get_fields(one, compared=True) for one in (first, second)))
     if isinstance(first, dict):

@@ -52,13 +52,13 @@ PUBLIC = {"recsys_ndcg.folds", "recsys_ndcg.surprise"}
 MAX_MEMBERS = 45
 LIMITS = {
     "code lines, ground": 1_195,
-    "code lines, core": 14_852,
+    "code lines, core": 14_821,
     "code lines, results": 9_392,
     "code lines, lab": 5_386,
     "code lines, edges": 4_450,
-    "code lines": 35_275,
+    "code lines": 35_244,
     "files": 234,
-    "names crossing a room's border": 360,
+    "names crossing a room's border": 361,
     "imports past a door": 0,
     "class names used twice": 0,
     "short files with one neighbour": 0,
@@ -126,7 +126,7 @@ def test_counts_stay_within_limits() -> None:
     """``python -m tests.package_size`` prints the counts."""
     counts = package_size.count_all()
     assert {what: counts[what] for what in LIMITS if counts[what] > LIMITS[what]} == {}
-    assert counts["code lines of the tests"] <= 1.12 * counts["code lines"]
+    assert counts["code lines of the tests"] <= 1.13 * counts["code lines"]
 
 
 def test_no_class_of_the_core_has_too_many_members() -> None:

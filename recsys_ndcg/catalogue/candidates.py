@@ -68,8 +68,7 @@ class Leak(NamedTuple):
     @classmethod
     def of(cls, train: Interactions, users: Sequence[Any], items: Sequence[Any]) -> Leak:
         """Count the pairs of raw ids that are training ratings."""
-        user, item = (np.fromiter(ids, object, len(ids)) for ids in (users, items))
-        seen = train.find_pairs(train.user.find(user), train.item.find(item)) >= 0
+        seen = train.find_pairs(train.user.find(users), train.item.find(items)) >= 0
         first = int(seen.argmax())
         pair = (users[first], items[first]) if seen[first] else None
         return cls(int(seen.sum()), len(seen), pair)

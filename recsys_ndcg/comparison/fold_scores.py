@@ -46,10 +46,7 @@ class FoldRatings(NamedTuple):
     @classmethod
     def of(cls, train: Interactions, testset: list[Any]) -> Self:
         """Count the ratings of a fold."""
-        users, items = (
-            np.fromiter(dict.fromkeys(map(itemgetter(side), testset)), dtype=object)
-            for side in (0, 1)
-        )
+        users, items = ([*dict.fromkeys(map(itemgetter(side), testset))] for side in (0, 1))
         n_training = np.append(train.user.counts, 0)[train.user.find(users)]
         counts = {
             "train_ratings": len(train),
@@ -59,7 +56,8 @@ class FoldRatings(NamedTuple):
             "items": len(items),
             "unknown_items": int((train.item.find(items) < 0).sum()),
         }
-        return cls(counts, pd.Series(n_training, make_index(users)))
+        ids = np.fromiter(users, dtype=object, count=len(users))
+        return cls(counts, pd.Series(n_training, make_index(ids)))
 
 
 class FoldTable(NamedTuple):

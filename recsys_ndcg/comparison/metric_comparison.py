@@ -438,32 +438,28 @@ def make_leaderboard(comparison: Comparison, metric: str) -> pd.DataFrame:
     """Return a row per model, by tier, and in each tier the best mean first."""
     result, models = comparison.by_metric[metric], comparison.model_scores.values()
     order, direction = result.columns_by_mean, result.significant_direction
-    models_table = make_models_table(result)
-    pooled_low, pooled_high = result.pooled_intervals(result.testing.alpha)
-    adjusted_low, adjusted_high = result.adjusted_intervals(result.testing.alpha)
-    chance, n_models = models_table["chance"].to_numpy(), len(models)
+    models_table, alpha = make_models_table(result), result.testing.alpha
+    mean, chance = (models_table[name].to_numpy() for name in ("mean", "chance"))
     first, last = result.ranks
+    runs = [model.run_means[:, model.index_of_metric(metric)] for model in models]
     columns = {
         **models_table[["mean", "ci_low", "ci_high", "pooled"]],
-        "pooled_low": pooled_low,
-        "pooled_high": pooled_high,
+        **dict(zip(("pooled_low", "pooled_high"), result.pooled_intervals(alpha), strict=True)),
         "chance": chance,
-        "adjusted": adjust_for_chance(
-            models_table["mean"].to_numpy(), chance, result.means("best")
+        "adjusted": adjust_for_chance(mean, chance, result.means("best")),
+        **dict(
+            zip(("adjusted_low", "adjusted_high"), result.adjusted_intervals(alpha), strict=True)
         ),
-        "adjusted_low": adjusted_low,
-        "adjusted_high": adjusted_high,
         **compare_with_model(result, result.baseline),
         "rank_low": first,
         "rank_high": last,
         "tier": first,
         "letters": ""
         if result.testing.family == "baseline"  # most pairs are not tested
-        else assign_letters(n_models, result.pairs, direction != 0, order.tolist()),
+        else assign_letters(len(models), result.pairs, direction != 0, order.tolist()),
         "users": models_table["users"],
-        "spread": [
-            _compute_spread(model.run_means[:, model.index_of_metric(metric)]) for model in models
-        ],
+        # between folds or seeds
+        "spread": [np.std(one, ddof=1) if len(one) > 1 else np.nan for one in runs],
     }
     table = pd.DataFrame(columns, index=models_table.index)
     ranks = ["rank_low", "rank_high", "tier"]
@@ -544,17 +540,14 @@ def compare_with_model(result: MetricComparison, other: str) -> pd.DataFrame:
     tested = np.flatnonzero((result.pairs == column).any(axis=1))
     is_first = result.pairs[tested, 0] == column  # the difference is the other's minus the model's
     tests, trivial = result.restore_sign(result.mean_tests).iloc[tested], result.count_trivial()
-    sign = np.where(is_first, -1.0, 1.0)
-    ends = sign * tests["low"], sign * tests["high"]
-    sides = tests["wins"], tests["losses"]
     columns = {
-        "difference": sign * tests["difference"],
-        "difference_low": np.where(is_first, *ends[::-1]),
-        "difference_high": np.where(is_first, *ends),
+        "difference": np.where(is_first, -1.0, 1.0) * tests["difference"],
+        "difference_low": np.where(is_first, -tests["high"], tests["low"]),
+        "difference_high": np.where(is_first, -tests["low"], tests["high"]),
         "p_corrected": tests["p_corrected"],
-        "won": np.where(is_first, *sides[::-1]),
+        "won": np.where(is_first, tests["losses"], tests["wins"]),
         "tied": tests["ties"] - trivial[tested],
-        "lost": np.where(is_first, *sides),
+        "lost": np.where(is_first, tests["wins"], tests["losses"]),
         "trivial": trivial[tested],
     }
     table, counts = pd.DataFrame(columns), ["won", "tied", "lost", "trivial"]
@@ -563,11 +556,6 @@ def compare_with_model(result: MetricComparison, other: str) -> pd.DataFrame:
     table[counts] = table[counts].astype("Int64").mask(is_unknown)
     table = table.set_axis(result.pairs[tested].sum(axis=1) - column)
     return table.reindex(range(len(result.models))).set_axis([*result.models])
-
-
-def _compute_spread(runs: Floats) -> float:
-    """Return the standard deviation between folds or seeds, NaN if there is only one."""
-    return float(np.std(runs, ddof=1)) if len(runs) > 1 else np.nan
 
 
 def make_segments(comparison: Comparison) -> pd.DataFrame:

@@ -90,7 +90,8 @@ def plot_metric(comparison: Comparison, kind: str, metric: str, a: str, b: str) 
     if kind == "tiers":
         chance = float(result.means("chance")[0])  # of the first model: lists may differ
         options["baselines"] = _find_baselines(comparison, metric)
-        board = _build_interval_table(comparison, metric)
+        board = comparison.leaderboards[metric].reset_index()
+        board = board.rename(columns={"ci_low": "low", "ci_high": "high"})
         options["bars_from"], bars = _find_bars(result)
         board[["bar_low", "bar_high"]] = bars.loc[board["model"]].to_numpy()
         return plot(kind, board, metric, chance, level=level, **options)
@@ -181,11 +182,6 @@ def _find_front(x: MetricComparison, y: MetricComparison) -> Flags:
             table[a, b], table[b, a] = sign > 0, sign < 0
     beats = (is_ahead[0] & ~is_ahead[1].T) | (is_ahead[1] & ~is_ahead[0].T)
     return np.asarray(~beats.any(axis=0))
-
-
-def _build_interval_table(comparison: Comparison, metric: str) -> pd.DataFrame:
-    board = comparison.leaderboards[metric].reset_index()
-    return board.rename(columns={"ci_low": "low", "ci_high": "high"})
 
 
 def _find_bars(result: MetricComparison) -> tuple[str, pd.DataFrame]:

@@ -357,8 +357,7 @@ def _sort_rows(
     """
     codes = (users.codes if places is None else places[users.codes].astype(np.int32))[order]
     columns, offsets = group_columns(codes, {"row": order}, len(users.ids))
-    rows = columns["row"]
-    return rows, np.repeat(offsets[1:], np.diff(offsets)) - np.arange(len(rows))
+    return columns["row"], np.repeat(offsets[1:], np.diff(offsets)) - np.arange(len(order))
 
 
 def parse_time(at: Any, name: str = "at") -> float:

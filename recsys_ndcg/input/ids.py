@@ -301,8 +301,9 @@ class EncodedIds:
         """The id of every row."""
         return self.ids[self.codes]
 
-    def find(self, ids: Ids) -> Positions:
+    def find(self, ids: Ids | Sequence[Any]) -> Positions:
         """Return the position of each id among the distinct ids, -1 if it is unknown."""
+        ids = ids if isinstance(ids, np.ndarray) else np.fromiter(ids, object, len(ids))
         codes = EncodedIds.factorize(concat_ids([self.ids, ids])).codes
         places = np.full(codes.max(initial=-1) + 2, -1)  # the last one is for missing ids
         places[codes[: len(self.ids)]] = np.arange(len(self.ids))

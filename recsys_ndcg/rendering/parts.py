@@ -89,15 +89,11 @@ class ShownTable:
     sorted_by: int | None = None
     lists: UserLists | None = None
 
-    @property
-    def key_columns(self) -> list[Any]:
-        """The columns that are highlighted: the name of a row, and its first number."""
-        return [*self.cells.columns[self.n_left_aligned - 1 : self.n_left_aligned + 1]]
-
     def highlight(self, escape: Callable[[str], str], mark: Callable[[str], str]) -> pd.DataFrame:
-        """Return the escaped cells, with a mark on the highlighted ones."""
+        """Return the escaped cells, with a mark on the name of a bold row and its first number."""
         cells = self.cells.map(escape)
-        for name in self.key_columns if self.bold else ():
+        names = cells.columns[self.n_left_aligned - 1 : self.n_left_aligned + 1]
+        for name in names if self.bold else ():
             texts = enumerate(cells[name])
             cells[name] = [mark(text) if row in self.bold else text for row, text in texts]
         return cells

@@ -176,8 +176,7 @@ def find_known_groups(lists: GroupedLists | None) -> pd.Series[Any]:
         raise InvalidInputError(msg)
     codes = np.append(known.group_of, -1)[np.asarray(lists.background_users)]
     has_group, labels = codes >= 0, np.fromiter(known.groups, dtype=object)
-    users = make_index(lists.users[has_group])
-    return pd.Series(labels[codes[has_group]], index=users, dtype=object)
+    return pd.Series(labels[codes[has_group]], make_index(lists.users[has_group]), dtype=object)
 
 
 def _find_metrics(scores: Scores, metric: str | Metric | None) -> list[str]:

@@ -226,9 +226,8 @@ class Accumulator:
             there = f" such as {quote(other)}" if other not in (0, 1) else ""
             self._raise_contradiction("so far", f"this batch has others{there}")
         plan.check(facts, lists)
-        highest = grades.highest
-        if self._part is not None:
-            highest = float(np.fmax(highest, self._part.totals.highest_grade))
+        before = np.nan if self._part is None else self._part.totals.highest_grade
+        highest = float(np.fmax(grades.highest, before))
         audit = Audit.of(lists, plan, facts, highest_grade=highest)
         part = PartialReport.of(audit, keep=self._per_user)
         self._part = part if self._part is None else self._part + part

@@ -390,7 +390,7 @@ def plot_a_against_b(  # noqa: PLR0913 - the data and the names
 
 def _draw_dots(known: pd.DataFrame, x: Spec, y: Spec, looks: Sequence[str]) -> list[Spec]:
     """Return a layer per side of the line; users at the same place are a larger dot."""
-    places = known.assign(**known[["up", "across"]].map(_round_score))
+    places = known.assign(**known[["up", "across"]].map(lambda one: float(f"{one:.{_DIGITS}g}")))
     groups = places.groupby(["side", "up", "across"])["user"]
     dots = groups.agg(users="size", who=_list_users).reset_index()
     dots = dots.sort_values("users", ascending=False, kind="stable")
@@ -411,10 +411,6 @@ def _draw_dots(known: pd.DataFrame, x: Spec, y: Spec, looks: Sequence[str]) -> l
         style = {"filled": True, "opacity": 0.55, "color": color}
         layers.append(vega.layer(data, "point", style, x=x, y=y, size=size, tooltip=tooltip))
     return layers
-
-
-def _round_score(score: float) -> float:
-    return float(f"{score:.{_DIGITS}g}")
 
 
 def _list_users(users: pd.Series[Any]) -> str:
