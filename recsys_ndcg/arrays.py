@@ -177,9 +177,9 @@ def are_equal(first: Any, second: Any) -> bool:
     if isinstance(first, np.ndarray):
         # without NaN the plain comparison is enough, and ten times as fast
         is_equal = partial(np.array_equal, first, second)
-        may_have_nan = first.dtype.kind == "f"
-        is_same = is_equal() or (may_have_nan and is_equal(equal_nan=True))
-        return first.dtype == second.dtype and is_same
+        return first.dtype == second.dtype and (
+            is_equal() or (first.dtype.kind == "f" and is_equal(equal_nan=True))
+        )
     if isinstance(first, ReadOnlyArrays):
         return are_equal(*(_get_fields(one, compared=True) for one in (first, second)))
     if isinstance(first, dict):
@@ -244,8 +244,7 @@ def column_norms(table: Floats) -> Floats:
 
     def measure(column: Floats) -> float:
         largest = np.abs(column).max(initial=0.0)
-        scaled = column / largest if largest else column
-        return float(largest * np.sqrt((scaled * scaled).sum()))
+        return float(largest * np.sqrt(np.square(column / (largest or 1.0)).sum()))
 
     return np.array([measure(column) for column in table.T], dtype=np.float64)
 
