@@ -16,6 +16,7 @@ from recsys_ndcg.arrays import (
     Floats,
     Positions,
     ReadOnlyArrays,
+    column_counts,
     column_sums,
     divide,
     take_along,
@@ -173,7 +174,7 @@ class MetricComparison(ReadOnlyArrays):
         values = getattr(self, table)
         is_known = ~np.isnan(values)
         total = column_sums(np.where(is_known, values, 0.0))
-        return divide(total, is_known.sum(axis=0))
+        return divide(total, column_counts(is_known))
 
     def intervals(self, alpha: float) -> Floats:
         """Return the interval for each model's mean (`ratio_interval`): shape (2, n_models)."""

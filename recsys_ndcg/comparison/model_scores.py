@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from recsys_ndcg.arrays import Floats, Ids, Positions, concat_along, concat_ids, divide
+from recsys_ndcg.arrays import Floats, Ids, Positions, are_equal, concat_along, concat_ids, divide
 from recsys_ndcg.errors import InvalidInputError, escape_invisible, quote
 from recsys_ndcg.input import check_id_types, encode_ids
 from recsys_ndcg.ranking import Exposures
@@ -454,6 +454,9 @@ def _check_signatures(
 def _keep_common_users(
     models: Mapping[str, ModelScores], users: str
 ) -> tuple[dict[str, ModelScores], dict[str, int]]:
+    first, *others = models.values()
+    if all(are_equal(first.users, other.users) for other in others):
+        return dict(models), {}
     users_of = {name: set(model.users.tolist()) for name, model in models.items()}
     common = set.intersection(*users_of.values())
     n_dropped_users = {name: len(model.users) - len(common) for name, model in models.items()}

@@ -198,12 +198,12 @@ def equalise_near_ties(scores: Floats) -> None:
 
 def _equalise_block(scores: Floats, step: int, start: int) -> None:
     block = scores[:, start : start + step].T
-    order = np.argsort(block, axis=1)
-    ranked = np.take_along_axis(block, order, axis=1)
+    ranked = np.sort(block, axis=1)
     lower, upper = ranked[:, :-1], ranked[:, 1:]
     near = upper - lower <= _SAME * np.maximum(np.abs(lower), np.abs(upper))
     if not (near & (upper != lower)).any():
         return
+    order = np.argsort(block, axis=1)
     first = np.zeros(ranked.shape, dtype=np.int64)
     first[:, 1:] = np.where(near, 0, np.arange(1, ranked.shape[1]))
     first = np.maximum.accumulate(first, axis=1)
