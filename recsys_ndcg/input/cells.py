@@ -184,9 +184,10 @@ def find_cell_kind(column: Any) -> str:
     if getattr(dtype, "kind", "O") in _NUMBERS or not hasattr(column, "__getitem__"):
         return ""
     cells = column.ids if isinstance(column, EncodedIds) else column
-    first = next((one for one in cells if not _is_none(one)), None)
+    parts = cells[:_SAMPLE], cells  # reading all of a categorical column takes long
+    first = next((one for part in parts for one in part if not _is_none(one)), None)
     if isinstance(first, str):  # a title may be in brackets
-        sample = (one for one in cells[:_SAMPLE] if not _is_none(one))
+        sample = (one for one in parts[0] if not _is_none(one))
         return "list" if _is_list(first) and all(map(_is_list, sample)) else "text"
     return "list" if _is_list(first) else ""
 
