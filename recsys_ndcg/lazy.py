@@ -47,7 +47,9 @@ class Viewed:
 
 @dataclass(eq=False, repr=False)
 class Cache:
-    """A cache of one value per key, for use by one thread at a time; also a base of such classes.
+    """A cache of one value per key; also a base of such classes.
+
+    Threads that ask for a value at the same time may each compute it.
 
     Examples
     --------

@@ -264,7 +264,7 @@ class EvaluationOptions:
     labels: Any = None
     list_separator: str | None = None
     n_items: Any = None
-    #: Of models that were evaluated before, from which others take what is the same for both.
+    #: The audit of an earlier model: later ones reuse its chance if their lists are the same.
     audits: list[Audit] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -446,8 +446,8 @@ def _evaluate_model(name: str, data: Any, options: EvaluationOptions) -> ModelSc
     if _is_cross_validation(data):
         return _select_metrics(data.averaged_scores, options)
     audit = data.audit_data
-    if not any(map(audit.share_orders, options.audits)):
-        options.audits.append(audit)
+    if audit.source and not any(map(audit.take_orders_from, options.audits)):
+        options.audits[:] = [audit]
     return _select_metrics(ModelScores.from_audit(audit, report=data), options)
 
 

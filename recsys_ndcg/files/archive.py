@@ -99,10 +99,11 @@ class Archive(NamedTuple):
         # blanks make the file long enough for `Content.compute_size_limit`
         unpacked = sum(column.nbytes for column in self.columns.values())
         blanks = b" " * ((unpacked - BYTES_ANYWAY) // BYTES_PER_BYTE - len(end))
+        parts = [end, blanks, b"\n}\n"]
         digest = sha256(start + mark)
-        for part in (end, last := blanks + b"\n}\n"):
+        for part in parts:
             digest.update(part)
-        write_file(path, b"".join([start, mark, digest.hexdigest().encode(), end, last]))
+        write_file(path, b"".join([start, mark, digest.hexdigest().encode(), *parts]))
 
     @classmethod
     @contextmanager

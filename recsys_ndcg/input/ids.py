@@ -425,7 +425,7 @@ def _encode_integers(values: Ids, low: int, high: int) -> tuple[Ids, Codes]:
         return ids, shifted.astype(np.int32)
     codes = np.zeros(len(is_used), dtype=np.int32)
     codes[used] = np.arange(len(used), dtype=np.int32)
-    return ids, codes.take(shifted)
+    return ids, codes[shifted]
 
 
 def _is_truncated(value: object) -> bool:

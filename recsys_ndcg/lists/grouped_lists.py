@@ -334,7 +334,7 @@ class GroupedLists(ReadOnlyArrays, Viewed):
     @lazy_property
     def is_seen(self) -> Flags:
         """Whether the user of each row had its item in training."""
-        return find_pairs(self, *self.history)
+        return contains_pairs(self, *self.history)
 
     @lazy_property
     def n_unlisted(self) -> Positions:
@@ -386,9 +386,8 @@ class GroupedLists(ReadOnlyArrays, Viewed):
         if isinstance(users, slice):
             first, last, step = users.indices(len(self))
             users = slice(first, max(first, last)) if step == 1 else np.arange(first, last, step)
-        ends = (users.start, users.stop) if isinstance(users, slice) else (*users[:1], len(users))
-        if ends == (0, len(self)):  # all users
-            return self
+            if users == slice(0, len(self)):
+                return self
 
         def find_rows(offsets: Positions) -> slice | Positions:
             if isinstance(users, slice):
@@ -405,10 +404,12 @@ class GroupedLists(ReadOnlyArrays, Viewed):
         )
 
 
-def find_pairs(lists: GroupedLists, user: Positions, item: Positions) -> Flags:
+def contains_pairs(lists: GroupedLists, user: Positions, item: Positions) -> Flags:
     """Return whether the user and item of each row are among some pairs, grouped by user."""
     from scipy.sparse import csr_array  # noqa: PLC0415 - few metrics need it
 
+    if not len(lists.true):  # SciPy returns an array without elements as a sparse one
+        return np.zeros(0, dtype=bool)
     shape = len(lists), len(np.asarray(lists.item_ids))
     pairs = csr_array((np.ones(len(item), bool), item, count_offsets(user, len(lists))), shape)
     pairs.sort_indices()  # else each row is compared with all pairs of its user

@@ -83,15 +83,16 @@ def group_columns(
 ) -> tuple[dict[str, NDArray[Any]], Positions]:
     """Return columns with their rows sorted by code; the order of equal codes stays.
 
-    SciPy sorts by counting: each column is the data of a sparse array with a cell per row, and the
-    items are the second coordinate, so that they come along.
+    Each column becomes the data of a sparse array with a row per group, which SciPy sorts by
+    counting. The codes of items are its column numbers, so that they are sorted, too.
 
     Parameters
     ----------
     codes : int32 array
         The group of each row.
     columns : mapping of arrays
-        With the same number of rows; at least one besides `item`, which has codes.
+        With the same number of rows: flags, integers, float32 or float64. At least one besides
+        `item`, which has codes.
     size : int
         The number of groups.
 

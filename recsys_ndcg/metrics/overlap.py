@@ -6,7 +6,7 @@ import numpy as np
 
 from recsys_ndcg.arrays import Flags, Floats
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.lists import GroupedLists, find_pairs
+from recsys_ndcg.lists import GroupedLists, contains_pairs
 from recsys_ndcg.metrics.of_items import OfItems, divides_by_k
 from recsys_ndcg.metrics.over_lists import (
     ALL_LISTS,
@@ -124,11 +124,11 @@ def find_base_shares(lists: GroupedLists, k: int | None) -> Floats:
     n_left = np.inf if k is None else k - ahead
     share = np.clip(n_left / np.bincount(group), 0.0, 1.0)[group]
     is_sure, is_cut = share == 1, (share > 0) & (share < 1)
-    shares = find_pairs(lists, user[is_sure], item[is_sure]).astype(np.float64)
+    shares = contains_pairs(lists, user[is_sure], item[is_sure]).astype(np.float64)
     if is_cut.any():  # a user's list has one group at the cutoff
         share_of = np.zeros(len(lists))
         share_of[user[is_cut]] = share[is_cut]
-        is_found = find_pairs(lists, user[is_cut], item[is_cut])
+        is_found = contains_pairs(lists, user[is_cut], item[is_cut])
         shares[is_found] = share_of[lists.user_of_row[is_found]]
     return shares
 

@@ -34,7 +34,7 @@ class GradedLists(Cache):
         self.sort_grades = sort_grades
         if sort_grades:
             grades = sort_descending(_fill_unlabelled(lists.true), lists.offsets)
-            self._values[_SORTED_GRADES] = grades
+            self._values |= {"grades": grades, _SORTED_GRADES: grades}
             lists = lists.with_columns(true=np.where(np.isneginf(grades), np.nan, grades))
         self.lists = lists
 
@@ -46,7 +46,7 @@ class GradedLists(Cache):
     ) -> Floats:
         """Return the gains of some rows, by default of all."""
         true, weights = self.lists.true, self.lists.weights
-        if self.rises_with_grade(convention):
+        if self.gains_rise_with_grade(convention):
             return convention.compute_gains(true[rows], threshold)
 
         def compute() -> Floats:
@@ -56,7 +56,7 @@ class GradedLists(Cache):
         key = "gains", make_gain_key(convention, threshold)  # a function of the user's can be slow
         return self.get_or_compute(key, compute)[rows]
 
-    def rises_with_grade(self, convention: Convention) -> bool:
+    def gains_rise_with_grade(self, convention: Convention) -> bool:
         """Return whether a higher grade never has a lower gain, and gains have no weights."""
         return isinstance(convention.gain, str) and self.lists.weights is None
 
@@ -111,7 +111,7 @@ class GradedLists(Cache):
         n_extra = self.lists.n_unlisted
         if convention.ideal == "local":  # only an empty list counts its unlisted labels
             n_extra = np.where(self.lists.n_items == 0, n_extra, 0)
-        values, offsets = self._sort_worth(convention, threshold, n_extra)
+        values, offsets = self._sort_grades_or_gains(convention, threshold, n_extra)
         padded = np.append(values, -np.inf)
         index = offsets[:-1, None] + np.arange(width)
         table = padded[np.where(index < offsets[1:, None], index, -1)]
@@ -119,20 +119,20 @@ class GradedLists(Cache):
 
     def sum_gains(self, convention: Convention, threshold: float | None) -> Floats:
         """Return the sum of the gains of each user's labelled items, in the list or not."""
-        values, offsets = self._sort_worth(convention, threshold, self.lists.n_unlisted)
+        values, offsets = self._sort_grades_or_gains(convention, threshold, self.lists.n_unlisted)
         gains = self._find_gains(np.append(values, -np.inf), convention, threshold)
         total: Floats = np.add.reduceat(gains, offsets[:-1])
         return np.where(np.diff(offsets) > 0, total, 0.0)
 
-    def _sort_worth(
+    def _sort_grades_or_gains(
         self, convention: Convention, threshold: float | None, n_extra: Positions | None = None
     ) -> tuple[Floats, Positions]:
-        """Return what orders gains, largest first, of each user's rows, and their offsets.
+        """Return each user's grades in descending order, -inf for unlabelled rows, and the offsets.
 
-        It is the grade, -inf for unlabelled rows, or the gain if that does not rise with the grade.
+        They are gains instead, if a higher grade can have a lower gain, or labels have weights.
         `n_extra` is the number of unlisted labels of each user that count, too.
         """
-        lists, is_grade = self.lists, self.rises_with_grade(convention)
+        lists, is_grade = self.lists, self.gains_rise_with_grade(convention)
         worth = self.grades if is_grade else self.compute_gains(convention, threshold)
         if n_extra is None or not n_extra.any():
             key = _SORTED_GRADES if is_grade else ("sorted", make_gain_key(convention, threshold))
@@ -148,8 +148,8 @@ class GradedLists(Cache):
         return sort_descending(worth, offsets), offsets
 
     def _find_gains(self, worth: Floats, convention: Convention, threshold: float | None) -> Floats:
-        """Return the gains of values that `_sort_worth` returned; 0 for -inf."""
-        if not self.rises_with_grade(convention):
+        """Return the gains of these grades or gains; 0 for -inf."""
+        if not self.gains_rise_with_grade(convention):
             return np.maximum(worth, 0.0)
         return convention.compute_gains(np.where(np.isneginf(worth), np.nan, worth), threshold)
 
@@ -163,7 +163,7 @@ class GradedLists(Cache):
         def compute() -> Floats:
             lists = self.lists
             n_rows, n_items = np.diff(lists.offsets), lists.pool.count_candidates(lists)
-            worth, _ = self._sort_worth(convention, threshold)
+            worth, _ = self._sort_grades_or_gains(convention, threshold)
             values = self._find_gains(worth, convention, threshold)
             largest = np.zeros(len(lists))
             largest[n_rows > 0] = values[lists.offsets[:-1][n_rows > 0]]

@@ -483,7 +483,7 @@ class Ranking(Cache):
 
     @lazy_property
     def _groups_by_gain(self) -> TieGroups:
-        if self.graded.rises_with_grade(self.convention):
+        if self.graded.gains_rise_with_grade(self.convention):
             return self._groups_by_grade
         key = make_gain_key(self.convention, self.threshold)
         return self._order_groups(key, lambda: self._gains)

@@ -53,7 +53,8 @@ _FEW_TIED = 0.001  # a share of users whose ties cannot change the third decimal
 _MIN_SAMPLED = 50  # items of a list; examples and top-20 lists are shorter
 _FEW_USERS = 0.01  # a share of users too small to move a mean
 _MIN_SHARE, _MIN_Z = 0.1, 4.0  # of a mean below chance
-#: Users that are measured first, and how many standard errors above chance show that all are.
+#: Numbers of users to measure first, and by how many standard errors their means must exceed
+#: chance so that the others need not be measured.
 _SAMPLES = ((100, 2.0), (1000, 0.0))
 _LOWER_IS_BETTER = (
     "If a lower estimate is better (distances, losses), negate the estimates. If they are ranks, "
@@ -528,7 +529,8 @@ def _find_metric_below_chance(audit: Audit) -> tuple[Totals, int | None]:
     if not of_relevance:
         return audit.totals, None
     if audit.lists is not None:
-        if any(audit.exceeds_chance(of_relevance, *sample) for sample in _SAMPLES):
+        samples = _SAMPLES if audit.n_users > _SAMPLES[0][0] else _SAMPLES[1:]
+        if any(audit.exceeds_chance(of_relevance, *sample) for sample in samples):
             return audit.totals, None
         if len(of_relevance) < len(audit.measurements):
             audit = audit.measure_others(of_relevance)

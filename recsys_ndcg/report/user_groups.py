@@ -273,9 +273,7 @@ def _count_training_rows(
         ids = to_objects([given.get(format_id(one), one) for one in ids.tolist()])
     else:
         check_id_types(users, ids, "user", ("the users evaluated", "the users of train"))
-    n_rows = np.zeros(len(users) + 1, dtype=np.int64)  # the last one is for other users
-    n_rows[EncodedIds(users, users[:0]).find(ids)] = found.counts
-    return n_rows[:-1]
+    return np.append(found.counts, 0)[EncodedIds(ids, found.codes).find(users)]
 
 
 #: The forms of groups other than the built-in ones, for messages.
@@ -334,7 +332,7 @@ class UserGroups:
         ids, user_codes = encode_ids(self.convert_ids(users), "user")
         if not self.is_text:  # ids of different types never match
             check_id_types(users, ids, "user", _SIDES)
-        places = EncodedIds(users, users[:0]).find(ids)
+        places = EncodedIds(ids, user_codes).find(users)
         if (places < 0).all():
             msg = (
                 f"None of the {len(users)} evaluated users has a group: the groups have users "
@@ -361,9 +359,7 @@ class UserGroups:
                 f"{quote(first)} and {quote(second)}. Give each user one group."
             )
             raise InvalidInputError(msg)
-        codes = np.full(len(users) + 1, -1)  # the last one is for other users
-        codes[places] = group_of
-        codes = codes[:-1]
+        codes = np.append(group_of, -1)[places]
         if (codes < 0).all():
             msg = "No evaluated user has a group: every label is missing (None, NaN or blank)."
             raise InvalidInputError(msg)

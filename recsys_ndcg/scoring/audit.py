@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recsys_ndcg.arrays import Floats, Positions, are_equal
+from recsys_ndcg.arrays import Floats, Positions, are_equal, column_counts
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.lists import Facts, GroupedLists, digest_labels, draw_from_candidates
@@ -30,10 +30,11 @@ from recsys_ndcg.significance import Moments
 
 TablesByRole = dict[str, "Floats"]  # tables (n_users, n_measurements) by role
 
+_MANY_USERS, _N_GROUPS = 1000, 200  # of the jackknife: above it, groups of users are left out
+_MIN_SCORED = 30  # users with a score that show whether a mean is above chance
+_EXTREMES = ("worst", "best")
 #: Random order and the extreme orders are measured as one tie per list (`Measurement.all_tied`):
 #: for each role, the rule that breaks this tie.
-_MANY_USERS, _N_GROUPS = 1000, 200  # of the jackknife: above it, groups of users are left out
-_EXTREMES = ("worst", "best")
 _TIES_WHEN_ALL_TIED = dict(zip(ORDER_ROLES, ("expected", *_EXTREMES), strict=True))
 
 
@@ -151,13 +152,13 @@ class Audit:
         assert digests is not None, "an audit without lists has scores with digests"  # noqa: S101
         return digests
 
-    def share_orders(self, other: Audit) -> bool:
-        """Take what does not depend on the estimates from another audit, if it is the same there.
+    def take_orders_from(self, other: Audit) -> bool:
+        """Reuse another audit's scores in other orders and digests, if only the estimates differ.
 
         Returns
         -------
         bool
-            Whether it is (`MeasuredLists.has_same_orders`).
+            Whether they can be reused (`MeasuredLists.has_same_orders`).
         """
         if not (self.source and other.source and self.source.has_same_orders(other.source)):
             return False
@@ -271,9 +272,10 @@ class Audit:
     def exceeds_chance(
         self, measurements: tuple[Measurement, ...], n_users: int, n_errors: float
     ) -> bool:
-        """Return whether a sample of the users scores at least chance in some of the metrics.
+        """Return whether a sample of users scores above chance in every one of some metrics.
 
-        Metrics without chance do not count. The lists must be known.
+        It does not if too few of the sample have a score. Metrics without chance do not count. The
+        lists must be known.
 
         Parameters
         ----------
@@ -285,17 +287,22 @@ class Audit:
             How many standard errors each mean must be above the mean of random order.
         """
         assert self.source is not None, "checked by the caller"  # noqa: S101
-        users = np.linspace(0, self.n_users - 1, min(n_users, self.n_users)).astype(np.intp)
+        users: Any = slice(None)
+        if n_users < self.n_users:
+            users = np.linspace(0, self.n_users - 1, n_users).astype(np.intp)
         lists = self.source.lists.take(users)
         sample = replace(self.source, lists=lists, plan=Plan(measurements))
         with limit_threads(self.n_jobs):
             chance = sample.measure_order_roles(("chance",))["chance"]
         columns = [self.measurements.index(measurement) for measurement in measurements]
-        above = subtract_scores(self.scores.per_user[users][:, columns], chance)
+        scores = self.scores.per_user[:, columns]
+        counts, whole = (column_counts(~np.isnan(table)) for table in (scores[users], scores))
+        above = subtract_scores(scores[users], chance)
         moments = Moments.of(None, above, ~np.isnan(above))
         n_scored = np.maximum(moments.count, 2)
         error = moments.residual / np.sqrt(n_scored * (n_scored - 1))
-        return not (moments.ratio < n_errors * error).any()
+        has_few = counts < np.minimum(whole, _MIN_SCORED)
+        return not (has_few | (moments.ratio < n_errors * error)).any()
 
     def without_lists(self) -> Audit:
         """Return the audit without its lists, with the roles that are saved for every user."""
@@ -353,7 +360,7 @@ class MeasuredLists:
         }
 
     def _measure_orders(self, lists: GroupedLists, tables: Sequence[str]) -> TablesByRole:
-        by_role, n_metrics = self._tie_all(tables), len(self.plan.measurements)
+        by_role, n_metrics = self._list_order_measurements(tables), len(self.plan.measurements)
         measurements = tuple(chain(*by_role))
 
         def measure(block: Block) -> list[Floats]:
@@ -367,10 +374,11 @@ class MeasuredLists:
             return [*roles, mean_numerator, deviation]
 
         parts = zip(*map_blocks(lists, measurements, measure), strict=True)
-        return {role: np.concatenate(part) for role, part in zip(tables, parts, strict=True)}
+        names = [table for table in ORDER_TABLES if table in tables]
+        return {role: np.concatenate(part) for role, part in zip(names, parts, strict=True)}
 
-    def _tie_all(self, tables: Sequence[str]) -> list[list[Measurement]]:
-        """Return the measurements in each of `ORDER_ROLES` that is wanted."""
+    def _list_order_measurements(self, tables: Sequence[str]) -> list[list[Measurement]]:
+        """Return the measurements of those of `ORDER_ROLES` that are wanted, a list per role."""
         return [
             [self._with_all_tied(measurement, ties) for measurement in self.plan.measurements]
             for role, ties in _TIES_WHEN_ALL_TIED.items()
@@ -384,7 +392,10 @@ class MeasuredLists:
         are tied, as metrics of items and of the user's own may.
         """
         mine, theirs = (
-            {"how": one._tie_all(ORDER_ROLES), "of": one.lists.with_columns(estimated=None)}  # noqa: SLF001 - of the same class
+            {
+                "how": one._list_order_measurements(ORDER_ROLES),  # noqa: SLF001 - of the same class
+                "of": one.lists.with_columns(estimated=None),
+            }
             for one in (self, other)
         )
         return are_equal(mine, theirs) and not any(

@@ -119,7 +119,8 @@ class Block(Cache):
             if not one.no_score_reason:
                 groups = self._get_sorted(one).tie_groups
                 is_tied[groups.user[groups.size > 1]] = True
-        return np.flatnonzero(is_tied | (2 * np.count_nonzero(is_tied) > len(is_tied)))
+        has_many = 2 * np.count_nonzero(is_tied) > len(is_tied)
+        return np.arange(len(is_tied)) if has_many else np.flatnonzero(is_tied)
 
     def take(self, users: Positions) -> Block:
         """Return some users; all of them share the sorts of this block."""

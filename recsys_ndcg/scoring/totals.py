@@ -280,6 +280,7 @@ def _add_order_sums(totals: Totals, scores: Scores) -> Totals:
     above = scores.per_user - scores.roles["chance"]
     is_fixed, has_z = scores.order_independent, scores.has_z
     varies = ~is_fixed & ~np.isnan(scores.roles["best"])
+    # by columns, which is faster
     some_fixed, some_vary = (np.any([*table.T], axis=0) for table in (is_fixed, varies))
     return replace(
         totals,

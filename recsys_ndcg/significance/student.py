@@ -24,7 +24,7 @@ SMALLEST = float(np.finfo(np.float64).tiny)
 
 _MOST = 2**53  # users: float64 has no larger whole numbers one apart
 _AT_ONCE, _CELLS = 512, 1 << 15  # draws from one stream; numbers at once
-_SAME = 1e-14  # of two roots
+_TOLERANCE = 1e-14  # relative width of the interval at which a search ends
 _ROW, _NORMAL = 2.0**23, 2.0**20  # whole numbers, whose products add up to less than 2^53
 
 
@@ -118,10 +118,10 @@ def find_shift(power: float, freedom: float, beyond: float) -> float:
 
 
 def find_root(function: Callable[[float], float], low: float, high: float) -> float:
-    """Return where a function is 0, between two numbers at which its signs differ.
+    """Return where a function is 0, between two numbers at which it has opposite signs.
 
-    The Illinois method (Dowell & Jarratt 1971, doi:10.1007/BF01934364); importing SciPy's takes as
-    long as pandas.
+    The Illinois method (Dowell & Jarratt 1971, doi:10.1007/BF01934364); importing scipy.optimize
+    takes as long as pandas.
 
     Examples
     --------
@@ -129,10 +129,10 @@ def find_root(function: Callable[[float], float], low: float, high: float) -> fl
     1.414213562373
     """
     at_low, at_high = function(low), function(high)
-    while at_high and abs(high - low) > _SAME * (abs(high) + abs(low)):
+    while at_high and abs(high - low) > _TOLERANCE * (abs(high) + abs(low)):
         middle = high - at_high * (high - low) / (at_high - at_low)
         value = function(middle)
-        if value * at_high < 0:
+        if (value < 0) != (at_high < 0):
             low, at_low = high, at_high
         else:
             at_low /= 2

@@ -419,6 +419,7 @@ def _measure_random_order(split: Split) -> dict[str, tuple[float, int]]:
     user, item, true = (one[kept] for one in (test.user.codes, test.item.codes, test.rating))
     found = {}
     try:
+        # different estimates, as ties would be measured in their extreme orders
         lists = RankedLists.from_arrays(user, item, np.arange(len(user)), true)
         plan = Plan.of(names, threshold=split.threshold)
         scores = Audit.of(lists, plan.resolve(plan.facts_of(lists), lists)).scores_with_orders

@@ -483,3 +483,15 @@ def test_a_short_list_has_as_many_places_as_the_convention_says(rule: Any, wante
     )
     other = {"n": [0.0, 1.0], "k": [0.5, 0.5]}[rule]
     assert report.mean.tolist() == pytest.approx([wanted, *other])
+
+
+@pytest.mark.parametrize("metric", ["seen@2", "unseen@2", "overlap@2", "unexpected@2"])
+def test_a_user_without_a_list_has_nothing_seen(metric: str) -> None:
+    """Alone, too: then no user has a row."""
+    labels, results = {"ann": [1], "bob": [2]}, {"ann": [1, 3]}
+    known: Any = {"train": [("ann", 3), ("bob", 4)], "base": results, "catalogue": [1, 2, 3, 4]}
+    report = rn.evaluate(labels=labels, results=results, metrics=metric, **known)
+    alone = report.take(["bob"])
+    assert alone.per_user[metric].tolist() == pytest.approx(
+        report.per_user.loc[["bob"], metric].tolist(), nan_ok=True
+    )

@@ -79,8 +79,7 @@ def test_a_model_below_random_order_is_measured_whole(
     calls = _record(monkeypatch)
     with pytest.warns(rn.DataWarning, match="is .*, but the same lists in random order score"):
         report = rn.evaluate(draw(n_users, 1, sign=-1.0), metrics=["rmse", "ndcg@3"])
-    sizes = [size for size, _ in calls]
-    assert sizes == [min(n_users, 100), min(n_users, 1000), n_users]
+    assert [size for size, _ in calls] == ([60, 60] if n_users == 60 else [100, 1000, 1500])
     assert report["ndcg@3"] < report.summary["chance"]["ndcg@3"]
 
 
@@ -91,6 +90,17 @@ def test_a_weak_model_takes_the_second_sample(monkeypatch: pytest.MonkeyPatch) -
     noise = np.random.default_rng(1).normal(size=len(rows))
     rn.evaluate(rows.assign(estimated=noise + 0.05 * rows["true"]), metrics="ndcg@3")
     assert calls == [(100, ("chance",)), (1000, ("chance",))]
+
+
+@pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
+def test_few_users_with_a_score_decide_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If one user of a hundred has a relevant item, the next sample, and then all are measured."""
+    calls = _record(monkeypatch)
+    rows = draw(4000, 2)
+    rows.loc[rows["user"] % 100 != 0, "true"] = 1.0
+    report = rn.evaluate(rows, metrics="rr", threshold=2)
+    assert report.per_user["rr"].notna().sum() < 40
+    assert [size for size, _ in calls[:3]] == [100, 1000, 4000]
 
 
 def test_metrics_without_chance_decide_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -68,7 +68,7 @@ def test_what_is_shared_is_what_would_be_measured(choices: Any) -> None:
     """Of every metric, to the last bit."""
     options: Any = {"metrics": NAMES, "convention": rn.Convention(**choices)}
     one, other, fresh = (_evaluate(_draw(seed), **options) for seed in (1, 2, 2))
-    assert other.share_orders(one)
+    assert other.take_orders_from(one)
     assert are_equal(_get_shared(other), _get_shared(fresh))
     for role, table in one.scores_with_orders.roles.items():
         assert other.scores_with_orders.roles[role] is table
@@ -118,7 +118,7 @@ def test_what_would_be_measured_differently_is_not_shared(case: str) -> None:
     first, second, *options = DIFFERENT[case]
     how = options or [{}, {}]
     one, other = (_evaluate(data, **each) for data, each in zip((first, second), how, strict=True))
-    assert not other.share_orders(one)
+    assert not other.take_orders_from(one)
     is_order = case == "order"  # of the rows, which changes nothing here but could elsewhere
     assert are_equal(_get_shared(one), _get_shared(other)) == is_order
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from recsys_ndcg.significance import student
-from recsys_ndcg.significance.student import power
+from recsys_ndcg.significance.student import find_root, power
 from tests.errors import rejects
 from tests.profiles import examples
 
@@ -100,3 +100,11 @@ def test_unsolvable_questions_raise(options: dict[str, Any], match: str) -> None
     """With what to pass instead."""
     with rejects(match):
         power(**{"deviation": 1.0} | options)
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e-200, 1.0, 1e200])
+@pytest.mark.parametrize("power", [1, 3, 9])
+def test_roots_are_found_in_any_unit(unit: float, power: int) -> None:
+    """Also if products of two values are 0, and if the function is flat at its root."""
+    root = find_root(lambda x: unit * (x - 0.3) ** power, 0.0, 2.0)
+    assert root == pytest.approx(0.3, abs=1e-12 ** (1 / power))
