@@ -386,7 +386,7 @@ class GroupedLists(ReadOnlyArrays, Viewed):
         if isinstance(users, slice):
             first, last, step = users.indices(len(self))
             users = slice(first, max(first, last)) if step == 1 else np.arange(first, last, step)
-            if users == slice(0, len(self)):
+            if step == 1 and users == slice(0, len(self)):
                 return self
 
         def find_rows(offsets: Positions) -> slice | Positions:
