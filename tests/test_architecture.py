@@ -53,10 +53,10 @@ MAX_MEMBERS = 45
 LIMITS = {
     "code lines, ground": 1_196,
     "code lines, core": 14_834,
-    "code lines, results": 9_393,
+    "code lines, results": 9_395,
     "code lines, lab": 5_386,
     "code lines, edges": 4_450,
-    "code lines": 35_259,
+    "code lines": 35_261,
     "files": 234,
     "names crossing a room's border": 361,
     "imports past a door": 0,

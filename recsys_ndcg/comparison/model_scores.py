@@ -246,6 +246,8 @@ class ModelScores(Scores):
 
     def select_metrics(self, names: Sequence[str]) -> ModelScores:
         """Return the scores in some of the metrics."""
+        if [*names] == self.names:
+            return self
         columns = [self.index_of_metric(name) for name in names]
         signatures = {name: self.signatures[name] for name in names}
         return replace(self.select_measurements(columns), signatures=signatures)
