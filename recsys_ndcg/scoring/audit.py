@@ -433,18 +433,18 @@ class MeasuredLists:
         )
         plan = Plan(tuple(change(one) for change in changes for one in self.plan.measurements))
         plan = plan.with_reasons_for_no_score(plan.facts_of(self.lists, self.facts))
-        if self.facts.unlabelled:
-
-            def measure(block: Block) -> Floats:  # keeps only the scores of each block
-                return block.score(plan.measurements).per_user
-
-            table = np.concatenate(map_blocks(self.lists, plan.measurements, measure))
-        else:  # all items are labelled: the scores are the same
+        if not self.facts.unlabelled:  # all items are labelled: the scores are the same
             has_items = ~scores.left_out & (scores.counts.n_items > 0)[:, None]
-            share = np.where(has_items, 1.0, np.nan)
-            is_measured = [not measurement.no_score_reason for measurement in plan.measurements]
-            table = np.hstack([share, scores.per_user, scores.per_user])
-            table = np.where(is_measured, table, np.nan)
+            tables = np.where(has_items, 1.0, np.nan), scores.per_user, scores.per_user
+            is_measured = np.array([not one.no_score_reason for one in plan.measurements])
+            rows = is_measured.reshape(len(tables), -1)
+            masked = (np.where(row, table, np.nan) for row, table in zip(rows, tables, strict=True))
+            return dict(zip(LABEL_ROLES, masked, strict=True))
+
+        def measure(block: Block) -> Floats:  # keeps only the scores of each block
+            return block.score(plan.measurements).per_user
+
+        table = np.concatenate(map_blocks(self.lists, plan.measurements, measure))
         return dict(zip(LABEL_ROLES, np.hsplit(table, len(LABEL_ROLES)), strict=True))
 
     def _find_marked_items(self) -> list[GroupedRows]:
