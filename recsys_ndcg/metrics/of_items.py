@@ -32,7 +32,7 @@ class OfItems(Linear):
     needs = frozenset({"items"})
     reads = LISTS
     bounded = False
-    #: Whether a value is 1 minus that of `values_by_row`, also for candidates without a row.
+    #: Whether values are 1 minus `values_by_row`, also for candidates without a row.
     is_complement = False
 
     def values_by_item(self, known: Background, convention: Convention) -> Floats:

@@ -295,13 +295,13 @@ class Audit:
         with limit_threads(self.n_jobs):
             chance = sample.measure_order_roles(("chance",))["chance"]
         columns = [self.measurements.index(measurement) for measurement in measurements]
-        scores = self.scores.per_user[:, columns]
-        counts, whole = (column_counts(~np.isnan(table)) for table in (scores[users], scores))
-        above = subtract_scores(scores[users], chance)
+        scores = self.scores.per_user[users][:, columns]
+        above = subtract_scores(scores, chance)
         moments = Moments.of(None, above, ~np.isnan(above))
         n_scored = np.maximum(moments.count, 2)
         error = moments.residual / np.sqrt(n_scored * (n_scored - 1))
-        has_few = counts < np.minimum(whole, _MIN_SCORED)
+        enough = np.minimum(self.totals.score_moments.count[columns], _MIN_SCORED)
+        has_few = column_counts(~np.isnan(scores)) < enough
         return not (has_few | (moments.ratio < n_errors * error)).any()
 
     def without_lists(self) -> Audit:
@@ -378,7 +378,7 @@ class MeasuredLists:
         return {role: np.concatenate(part) for role, part in zip(names, parts, strict=True)}
 
     def _list_order_measurements(self, tables: Sequence[str]) -> list[list[Measurement]]:
-        """Return the measurements of those of `ORDER_ROLES` that are wanted, a list per role."""
+        """Return a list of measurements for each of `ORDER_ROLES` that is wanted."""
         return [
             [self._with_all_tied(measurement, ties) for measurement in self.plan.measurements]
             for role, ties in _TIES_WHEN_ALL_TIED.items()

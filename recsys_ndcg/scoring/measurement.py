@@ -66,7 +66,7 @@ class Measurement:
     asked_for: str = ""
 
     def __post_init__(self) -> None:
-        """Use the metric's own rule for ties, if it has one, and drop a name that says the same."""
+        """Use the metric's own rule for ties, if any, and drop a name that is the metric's."""
         if self.asked_for and self.asked_for == str(self.metric):
             object.__setattr__(self, "asked_for", "")
         ties = self.metric.own_ties
