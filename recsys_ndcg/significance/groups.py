@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, NamedTuple
@@ -22,6 +23,7 @@ _PRIOR = 10  # users that the variance of all groups counts as
 _LEAST_P, _HALVINGS = 1e-15, 50  # p is searched between this and 1, by halving the range
 _BUDGET = 100_000_000  # permuted labels: they take about a second
 _CELLS = 1 << 18  # labels permuted, or contrasts computed, at once
+_BUNDLES = 1 << 11  # at least, if users are permuted in bundles
 
 
 class GroupResults(NamedTuple):
@@ -80,7 +82,9 @@ def compare_groups(  # noqa: PLR0913 - all are choices
     much as ten users: else a group in which no user has a hit would have no variance. p =
     (c + 1) / (draws + 1), with c the number of permutations whose T is at least as large; for the
     corrected p, the largest T of all contrasts (max-T). If groups are drawn by lot, this test keeps
-    its level for any distribution, for example if most scores are 0.
+    its level for any distribution, for example if most scores are 0. From 4,096 users on, bundles
+    of users are permuted instead, and users who fill no bundle of their group. About a hundred
+    permutations share random bundles, which changes p by much less than its own random error.
 
     The first test errs too often if a small group varies more than the others, because permuted
     groups mix both variances. The second test needs no equal variances. It computes the interval
@@ -173,9 +177,10 @@ def compare_groups(  # noqa: PLR0913 - all are choices
     if draws is None:
         work = max(n_users, 1) * (1 + len(columns) // 8)  # eight sums take as long as permuting
         draws = 1000 * int(np.clip(_BUDGET // (1000 * work), 1, 10)) - 1
-    size = max(1, _CELLS // max(n_users, len(contrasts[0]), 1))
+    bundle = max(1, n_users // _BUNDLES)
+    size = max(1, _CELLS // max(n_users // bundle, len(contrasts[0]), 1))
     blocks = [(block, min(size, draws - block * size)) for block in range(-(-draws // size))]
-    parts = map_in_threads(partial(_permute, columns, n_users, seed), blocks, show=show)
+    parts = map_in_threads(partial(_permute, columns, n_users, bundle, seed), blocks, show=show)
     counts, largest, apart = (np.concatenate(part) for part in zip(*parts, strict=True))
     if one_family:
         largest = np.broadcast_to(largest.max(axis=1, initial=0.0)[:, None], largest.shape)
@@ -295,13 +300,41 @@ class _GroupedScores:
             n_tests=min(len(tested), n_present * (n_present - 1) // 2),
         )  # fmt: skip
 
-    def measure_sides(self, orders: Positions) -> tuple[Floats, Floats]:
+    def permute(
+        self, users: Positions, bundle: int, size: int, generator: np.random.Generator
+    ) -> list[_Units]:
+        """Return permutations of bundles of users, and of the users who are left in each group.
+
+        Parameters
+        ----------
+        users : int64 array, shape (n_users,)
+            All users, in any order.
+        bundle, size : int
+            The users of a bundle, and the number of permutations.
+        generator : numpy.random.Generator
+            If it has the same state, columns in which the same users have a score are permuted the
+            same way.
+        """
+        users, counts, units = users[self.is_scored[users]], np.diff(self.offsets), []
+        n_others = 0 if bundle == 1 else len(counts) * (bundle - 1)
+        for members, n_units in (bundle, len(self.is_scored) // bundle), (1, n_others):
+            per_group = counts // members
+            counts = counts - members * per_group
+            is_used = self.is_scored if bundle == 1 else np.arange(n_units) < per_group.sum()
+            orders = np.tile(np.arange(n_units), (size, 1))
+            generator.permuted(orders, axis=1, out=orders)
+            orders = (np.cumsum(is_used) - 1)[orders[is_used[orders]]].reshape(size, -1)
+            mine, users = np.split(users, [members * per_group.sum()])
+            units.append(_Units(mine.reshape(-1, members), orders, compute_offsets(per_group)))
+        return units
+
+    def measure_sides(self, units: Sequence[_Units]) -> tuple[Floats, Floats]:
         """Return each side's mean, and the sum of its squared deviations, if users are exchanged.
 
         Parameters
         ----------
-        orders : int64 array, shape (n_draws, n_scored)
-            The users with a score, in any order: groups are filled with them.
+        units : sequence of _Units
+            All users with a score.
 
         Returns
         -------
@@ -309,15 +342,15 @@ class _GroupedScores:
             In the units of `deviation`.
         """
         sums, squares = (
-            _sum_groups(one.take(orders), self.offsets) for one in (self.whole, self.squares)
+            sum(one.sum_sides(values) for one in units) for values in (self.whole, self.squares)
         )
         means = (sums / self.sizes - self.mean) / self.deviation
         squares = squares * self.unit_of_squares - means**2 * self.sizes
         return means, np.where(squares > 4 * self.unit_of_squares * self.sizes, squares, 0.0)
 
-    def compute_statistics(self, orders: Positions) -> tuple[Floats, Floats]:
+    def compute_statistics(self, units: Sequence[_Units]) -> tuple[Floats, Floats]:
         """Return the numerator and the denominator of each T, of shape (n_draws, n_tested)."""
-        means, squares = self.measure_sides(orders)
+        means, squares = self.measure_sides(units)
         within = squares[:, : len(self.offsets) - 1].sum(axis=1, keepdims=True) / self.freedom
         moderated = (_PRIOR * within + squares) / (_PRIOR + self.sizes - 1)
         variance = np.maximum(squares / np.maximum(self.sizes - 1, 1), moderated) / self.sizes
@@ -326,10 +359,16 @@ class _GroupedScores:
         apart[apart <= _ROUNDING] = 0.0
         return apart, np.sqrt(variance[:, one] + variance[:, other])
 
+    @property
+    def _as_given(self) -> list[_Units]:
+        """The users in their groups."""
+        users = np.flatnonzero(self.is_scored)
+        return [_Units(users[:, None], np.arange(len(users))[None], self.offsets)]
+
     @cached_property
     def observed(self) -> tuple[Floats, Floats]:
         """The least T that counts as large as the observed one, and its denominator."""
-        apart, errors = self.compute_statistics(np.flatnonzero(self.is_scored)[None])
+        apart, errors = self.compute_statistics(self._as_given)
         apart = np.where(self.difference[self.tested] == 0, 0.0, apart)
         # the rounding of two sums of scores changes the means by 2 units at most
         least = _divide_errors(np.maximum(apart - 2 / self.deviation, 0.0), errors)
@@ -395,17 +434,36 @@ class _GroupedScores:
     @cached_property
     def lengths(self) -> Floats:
         """The root of the sum of squared deviations of each side; 0 if its mean is a bound."""
-        _, squares = self.measure_sides(np.flatnonzero(self.is_scored)[None])
+        _, squares = self.measure_sides(self._as_given)
         is_end = np.abs(self.places - 0.5) >= 0.5 - _ROUNDING
         is_end &= self.kinds.get("bounded", False)
         return np.where(is_end, 0.0, np.sqrt(squares[0]) * self.scale)
 
 
-def _sum_groups(values: Floats, offsets: Positions) -> Floats:
-    """Return the sums of whole numbers by side, along the second axis."""
-    present, sums = np.flatnonzero(np.diff(offsets)), np.zeros((len(values), len(offsets) - 1))
-    sums[:, present] = np.add.reduceat(values, offsets[present], axis=1)
-    return _sum_sides(sums, sums.sum(axis=1, keepdims=True))
+class _Units(NamedTuple):
+    """Units of equally many users, which fill the groups in any order.
+
+    Parameters
+    ----------
+    users : int64 array, shape (n_units, n_members)
+        The users of each unit.
+    orders : int64 array, shape (n_draws, n_units)
+        The units.
+    offsets : int64 array, shape (n_groups + 1,)
+        The place of the first unit of each group.
+    """
+
+    users: Positions
+    orders: Positions
+    offsets: Positions
+
+    def sum_sides(self, values: Floats) -> Floats:
+        """Return the sums of whole numbers by side, of shape (n_draws, 2 * n_groups)."""
+        drawn = values[self.users].sum(axis=1)[self.orders]
+        present = np.flatnonzero(np.diff(self.offsets))
+        sums = np.zeros((len(drawn), len(self.offsets) - 1))
+        sums[:, present] = np.add.reduceat(drawn, self.offsets[present], axis=1)
+        return _sum_sides(sums, sums.sum(axis=1, keepdims=True))
 
 
 def _sum_sides(groups: Any, total: Any) -> Floats:
@@ -420,7 +478,7 @@ def _divide_errors(apart: Floats, errors: Floats) -> Floats:
 
 
 def _permute(
-    columns: list[_GroupedScores], n_users: int, seed: int, block: tuple[int, int]
+    columns: list[_GroupedScores], n_users: int, bundle: int, seed: int, block: tuple[int, int]
 ) -> tuple[Floats, Floats, Floats]:
     """Permute the users.
 
@@ -428,8 +486,8 @@ def _permute(
     ----------
     columns : list of _GroupedScores
         The scores.
-    n_users, seed : int
-        The number of users, and the seed.
+    n_users, bundle, seed : int
+        The number of users, and of those who are permuted together, and the seed.
     block : pair of int
         The number of the block, and its number of permutations.
 
@@ -441,17 +499,17 @@ def _permute(
         The largest T of each column, and the mean of the numerators.
     """
     number, size = block
-    orders = np.tile(np.arange(n_users), (size, 1))
-    make_generator(seed, number).permuted(orders, axis=1, out=orders)
-    orders_of: dict[bytes, Positions] = {}  # by who has a score
+    units_of: dict[bytes, list[_Units]] = {}  # by who has a score
     counts = np.zeros((1, len(columns), max((len(one.difference) for one in columns), default=0)))
     largest, mean = np.zeros((2, size, len(columns)))
     for place, one in enumerate(columns):
         raise_if_cancelled()
         key = one.is_scored.tobytes()
-        if key not in orders_of:
-            orders_of[key] = orders[one.is_scored[orders]].reshape(size, -1)
-        apart, errors = one.compute_statistics(orders_of[key])
+        if key not in units_of:
+            generator = make_generator(seed, number)
+            users = np.arange(n_users) if bundle == 1 else generator.permutation(n_users)
+            units_of[key] = one.permute(users, bundle, size, generator)
+        apart, errors = one.compute_statistics(units_of[key])
         drawn = _divide_errors(apart, errors)
         counts[0, place, one.tested] = (drawn >= one.observed[0]).sum(axis=0)
         largest[:, place] = drawn.max(axis=1, initial=0.0)

@@ -284,3 +284,19 @@ def test_larger_data_get_fewer_permutations(n_users: int, n_columns: int, draws:
     table = np.zeros((n_users, n_columns))
     table[0] = 1
     assert compare_groups(table, np.arange(n_users) % 2, 2).draws == draws
+
+
+def test_permuted_bundles_of_users_are_as_good_as_permuted_users() -> None:
+    """Of two halves, hits of one half are hypergeometric; a lone user may be any user."""
+    half, hits, more = 10_000, 400, 36
+    codes, hit = np.repeat([0, 1, -1], half), np.zeros(3 * half)
+    hit[: (hits + more) // 2] = hit[half:][: (hits - more) // 2] = 1
+    expected = 2 * stats.hypergeom.sf((hits + more) // 2 - 1, 2 * half, hits, half)
+    missing = [0, 9_000, 15_000]
+    with_missing = np.insert(hit, missing, math.nan), np.insert(codes, missing, [0, 1, 1])
+    for values, halves in ((hit, codes), with_missing):
+        p = _compare(values[:, None], halves, 2, draws=9999).p[0, 0]
+        assert p == pytest.approx(expected, abs=4 * math.sqrt(expected / 9999))
+    users = np.arange(2 * half)
+    p = _compare(users[:, None], users == 0.97 * 2 * half, 2, draws=9999).p[1, 0]
+    assert p == pytest.approx(0.06, abs=4 * math.sqrt(0.06 / 9999))
