@@ -23,7 +23,7 @@ _PRIOR = 10  # users that the variance of all groups counts as
 _LEAST_P, _HALVINGS = 1e-15, 50  # p is searched between this and 1, by halving the range
 _BUDGET = 100_000_000  # permuted labels: they take about a second
 _CELLS = 1 << 18  # labels permuted, or contrasts computed, at once
-_BUNDLES = 1 << 11  # at least, if users are permuted in bundles
+_BUNDLES = 1 << 12  # at least, if users are permuted in bundles
 
 
 class GroupResults(NamedTuple):
@@ -82,9 +82,9 @@ def compare_groups(  # noqa: PLR0913 - all are choices
     much as ten users: else a group in which no user has a hit would have no variance. p =
     (c + 1) / (draws + 1), with c the number of permutations whose T is at least as large; for the
     corrected p, the largest T of all contrasts (max-T). If groups are drawn by lot, this test keeps
-    its level for any distribution, for example if most scores are 0. From 4,096 users on, bundles
-    of users are permuted instead, and users who fill no bundle of their group. About a hundred
-    permutations share random bundles, which changes p by much less than its own random error.
+    its level for any distribution, for example if most scores are 0. From 8,192 users on, bundles
+    of users are permuted instead, and users who fill no bundle of their group. About fifty
+    permutations share random bundles, which hardly adds to the random error of p.
 
     The first test errs too often if a small group varies more than the others, because permuted
     groups mix both variances. The second test needs no equal variances. It computes the interval
@@ -180,7 +180,7 @@ def compare_groups(  # noqa: PLR0913 - all are choices
     bundle = max(1, n_users // _BUNDLES)
     size = max(1, _CELLS // max(n_users // bundle, len(contrasts[0]), 1))
     blocks = [(block, min(size, draws - block * size)) for block in range(-(-draws // size))]
-    parts = map_in_threads(partial(_permute, columns, n_users, bundle, seed), blocks, show=show)
+    parts = map_in_threads(partial(_permute, columns, bundle, seed), blocks, show=show)
     counts, largest, apart = (np.concatenate(part) for part in zip(*parts, strict=True))
     if one_family:
         largest = np.broadcast_to(largest.max(axis=1, initial=0.0)[:, None], largest.shape)
@@ -300,28 +300,24 @@ class _GroupedScores:
             n_tests=min(len(tested), n_present * (n_present - 1) // 2),
         )  # fmt: skip
 
-    def permute(
-        self, users: Positions, bundle: int, size: int, generator: np.random.Generator
-    ) -> list[_Units]:
+    def permute(self, bundle: int, size: int, generator: np.random.Generator) -> list[_Units]:
         """Return permutations of bundles of users, and of the users who are left in each group.
 
         Parameters
         ----------
-        users : int64 array, shape (n_users,)
-            All users, in any order.
         bundle, size : int
             The users of a bundle, and the number of permutations.
         generator : numpy.random.Generator
             If it has the same state, columns in which the same users have a score are permuted the
             same way.
         """
-        users, counts, units = users[self.is_scored[users]], np.diff(self.offsets), []
-        n_others = 0 if bundle == 1 else len(counts) * (bundle - 1)
-        for members, n_units in (bundle, len(self.is_scored) // bundle), (1, n_others):
-            per_group = counts // members
-            counts = counts - members * per_group
-            is_used = self.is_scored if bundle == 1 else np.arange(n_units) < per_group.sum()
-            orders = np.tile(np.arange(n_units), (size, 1))
+        n_users, counts, units = len(self.is_scored), np.diff(self.offsets), []
+        users = np.arange(n_users) if bundle == 1 else generator.permutation(n_users)
+        users = users[self.is_scored[users]]
+        for members in dict.fromkeys((bundle, 1)):
+            per_group, counts = np.divmod(counts, members)
+            is_used = self.is_scored if bundle == 1 else np.ones(per_group.sum(), dtype=bool)
+            orders = np.tile(np.arange(len(is_used)), (size, 1))
             generator.permuted(orders, axis=1, out=orders)
             orders = (np.cumsum(is_used) - 1)[orders[is_used[orders]]].reshape(size, -1)
             mine, users = np.split(users, [members * per_group.sum()])
@@ -478,7 +474,7 @@ def _divide_errors(apart: Floats, errors: Floats) -> Floats:
 
 
 def _permute(
-    columns: list[_GroupedScores], n_users: int, bundle: int, seed: int, block: tuple[int, int]
+    columns: list[_GroupedScores], bundle: int, seed: int, block: tuple[int, int]
 ) -> tuple[Floats, Floats, Floats]:
     """Permute the users.
 
@@ -486,8 +482,8 @@ def _permute(
     ----------
     columns : list of _GroupedScores
         The scores.
-    n_users, bundle, seed : int
-        The number of users, and of those who are permuted together, and the seed.
+    bundle, seed : int
+        The number of users who are permuted together, and the seed.
     block : pair of int
         The number of the block, and its number of permutations.
 
@@ -506,9 +502,7 @@ def _permute(
         raise_if_cancelled()
         key = one.is_scored.tobytes()
         if key not in units_of:
-            generator = make_generator(seed, number)
-            users = np.arange(n_users) if bundle == 1 else generator.permutation(n_users)
-            units_of[key] = one.permute(users, bundle, size, generator)
+            units_of[key] = one.permute(bundle, size, make_generator(seed, number))
         apart, errors = one.compute_statistics(units_of[key])
         drawn = _divide_errors(apart, errors)
         counts[0, place, one.tested] = (drawn >= one.observed[0]).sum(axis=0)
