@@ -74,9 +74,7 @@ class ListCells:
         if hasattr(column, "type"):
             return cls._of_arrow(column)
         cells = column.tolist() if hasattr(column, "tolist") else list(column)
-        wrong = [
-            place for place, one in enumerate(cells) if not _is_list(one) and not _is_none(one)
-        ]
+        wrong = [place for place, one in enumerate(cells) if not (_is_list(one) or _is_none(one))]
         if wrong:
             msg = (
                 f"{name}: the cell {quote(cells[wrong[0]])} in row {wrong[0]} (counted from 0) is "

@@ -435,13 +435,12 @@ class Table:
         others = [name for name in self.names if name not in self._used]
         grades = [name for name in others if is_possible_grade(name, self._get_sample(name))]
         if grades:
-            msg = (
+            warn(
                 "The labels have no column 'true', so every row counts as 1. Unused: "
                 f"{format_columns(grades)}. If one of them is the grade, pass "
                 f"{self.suggest_mapping('true')}; if none is, pass only users and items: "
                 f"labels[{ids}]."
             )
-            warn(msg)
 
     def _check_ranks(self, ranks: Floats) -> None:
         """Raise if a value is not a rank; tied items may have their mean rank, such as 1.5."""

@@ -558,11 +558,10 @@ def check_id_types(
             _check_distinct_text(np.fromiter(together, dtype=object), column)
         n_common = len({*distinct} & {*others})
     if warns and not n_common and len(first_ids) and len(second_ids):
-        msg = (
+        warn(
             f"No {column} of {names[1]} is among {names[0]}, so nothing is relevant. If the ids "
             "were renumbered, use the same numbering in both."
         )
-        warn(msg)
     return n_common
 
 

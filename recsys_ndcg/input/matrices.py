@@ -246,8 +246,7 @@ def read_top_k(items: NDArray[Any], scores: Any, table: str) -> Rows:
         n_left_out = int((~kept).sum())
         warn(f"{n_left_out} of {len(item)} items are -1, which fills up short lists: left out.")
     number = NUMBERS.get(table, "rating")
-    columns = {"user": user[kept], "item": item[kept], number: values[kept]}
-    return Rows(columns, table, order_only)
+    return Rows({"user": user[kept], "item": item[kept], number: values[kept]}, table, order_only)
 
 
 def to_array(values: Any, name: str) -> Any:

@@ -244,11 +244,10 @@ class Rows:
         if count == n_rows:
             msg = f"Every {column} is {cls.FILLER_SCORE}: the model recommends nothing. Check it."
             raise InvalidInputError(msg)
-        msg = (
+        warn(
             f"{count} of {n_rows} results have the score {cls.FILLER_SCORE:.7g}: they are "
             "placeholder rows of implicit, and are left out. To silence this, remove these rows."
         )
-        warn(msg)
 
     def encode_with(self, results: Rows) -> list[tuple[Ids, Codes]]:
         """Encode the users, and the items, of labels and results together.

@@ -115,11 +115,10 @@ class TextFormat:
             text = content.data.decode(encoding).removeprefix(_BYTE_ORDER_MARK)
         except UnicodeError as error:
             if not (self.encoding or has_mark or _find_reason(content.data)):
-                msg = (
+                warn(
                     f"{content.name}: not text in UTF-8, so it is read as Latin-1, an older "
                     "encoding. To silence this, give (path, rn.TextFormat(encoding='latin-1'))."
                 )
-                warn(msg)
                 return content.data.decode("latin-1")
             place = f" (at byte {error.start})" if isinstance(error, UnicodeDecodeError) else ""
             default = ("" if self.encoding else _ENCODING_ADVICE) + _NOT_TEXT_ADVICE

@@ -108,9 +108,8 @@ def reject_text_lists(rows: Rows) -> None:
     InvalidInputError
         Each user has one row, and half of the items or more have a separator.
     """
-    if not rows.may_hold_lists or "user" not in rows.columns:  # ids of a catalogue
-        return
-    if not _has_one_row_per_user(rows):
+    # ids of a catalogue have no users
+    if not (rows.may_hold_lists and "user" in rows.columns and _has_one_row_per_user(rows)):
         return
     cells = _list_text(rows)
     separator = max(SEPARATORS, key=lambda sign: sum(sign in cell for cell in cells))

@@ -71,14 +71,13 @@ def draw_from_candidates(
         own = Pairs({name: one for name, one in own.columns.items() if name != "item"})
     own, offsets = group_by_user(own, len(lists))
     others, unlisted_offsets = group_by_user(others, len(lists))
-    unlisted = {name: one for name, one in others.without_user.items() if name in own.columns}
     return replace(
         lists,
         offsets=offsets,
         columns={"estimated": np.zeros(len(own.user)), **own.without_user},
         item_ids=None if own.item is None else lists.item_ids,
         unlisted_offsets=unlisted_offsets,
-        unlisted=unlisted,
+        unlisted={name: one for name, one in others.without_user.items() if name in own.columns},
         lengths=np.minimum(lists.n_items, sizes),
         pool=DrawnPool(sizes, lists.pool.excludes_history),
     )

@@ -87,11 +87,10 @@ class Pool(ReadOnlyArrays):
 
     def compute_tie_key(self, lists: GroupedLists, rule: TieRule) -> Floats:
         """Return the key that orders tied rows, largest first: input order or item id."""
-        if rule.by == "input":
-            key = np.arange(len(lists.true), dtype=np.float64)
-        else:
+        places: Any = np.arange(len(lists.true))
+        if rule.by != "input":
             places = lists.find_text_places() if rule.by == "text" else lists.item_codes
-            key = np.asarray(places, dtype=np.float64)
+        key = np.asarray(places, dtype=np.float64)
         return key if rule.descending else -key
 
     def find_spans(
@@ -365,11 +364,9 @@ class GroupedLists(ReadOnlyArrays, Viewed):
 
         A column has it if it was computed once for all parts.
         """
-        places = self.columns.get("text")
-        if places is None:
-            ids = EncodedIds(np.asarray(self.item_ids), np.asarray(self.item_codes))
-            places = ids.text_ranks
-        return places
+        if "text" in self.columns:
+            return self.columns["text"]
+        return EncodedIds(np.asarray(self.item_ids), np.asarray(self.item_codes)).text_ranks
 
     def with_columns(self, **columns: NDArray[Any] | None) -> Self:
         """Return the lists with columns replaced or added, and without those that are None."""

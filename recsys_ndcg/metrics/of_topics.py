@@ -235,8 +235,7 @@ class RelevantTopics:
         n_shown = np.zeros(len(self.slot_keys), dtype=np.int64)
         users, first = np.unique(self.user, return_index=True)
         for weight in weights if len(users) else ():
-            terms: Floats = np.power(kept, n_shown[self.slot])
-            gain = add_up(self.owner, terms, len(self.user))
+            gain = add_up(self.owner, np.power(kept, n_shown[self.slot]), len(self.user))
             gain[~is_left] = -1.0
             best = np.zeros(n_users)
             best[users] = np.maximum.reduceat(gain, first)

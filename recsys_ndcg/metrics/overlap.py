@@ -247,8 +247,7 @@ class Personalization(OverLists):
         if convention.list_over == "n" or self.k is None:
             common = (totals.sums["cosine"] ** 2 - totals.sums["cosine_squares"]).sum()
         else:
-            pairs = totals.shown**2 - totals.sums["squares"]
-            common = pairs.sum() / self.k
+            common = (totals.shown**2 - totals.sums["squares"]).sum() / self.k
             if convention.list_over == "full":  # evidently subtracts k items of each list
                 common -= lists - totals.users["slots"] / self.k
         value = 1 - common / (lists * (lists - 1))

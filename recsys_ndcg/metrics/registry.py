@@ -168,19 +168,13 @@ def _parse_options(kind: type[Metric], text: str, metric: str) -> dict[str, Any]
             msg = f"{metric!r}: write the parameters of {kind.name} as '{kind.name}({example})@10'."
             raise InvalidInputError(msg)
         one = known[name]
-        options[one.name] = _parse_text(value)
+        options[one.name] = re.sub(r"\A(['\"])(.*)\1\Z", r"\2", value)  # without quotes
         if values := one.metadata.get("values"):  # of a choice
             with suppress(ValueError):
                 options[one.name] = value if value in values else float(value)
         elif not isinstance(one.default, str):
             options[one.name] = _parse_value(value, metric)
     return options
-
-
-def _parse_text(text: str) -> str:
-    """Return a name, with or without quotation marks."""
-    quoted = re.fullmatch(r"(['\"])(.*)\1", text)
-    return quoted[2] if quoted else text
 
 
 def _parse_cutoff(text: str, metric: str) -> int:

@@ -148,8 +148,7 @@ class Exposures(ReadOnlyArrays):
         return {**weigh_shares(share, length), **self.by_row}
 
     def _add_up(self, column: Floats) -> Floats:
-        sums = np.bincount(self.item, weights=column, minlength=len(self.item_ids))
-        return sums.astype(np.float64, copy=False)
+        return np.bincount(self.item, column, len(self.item_ids)).astype(np.float64, copy=False)
 
 
 def weigh_shares(share: Any, length: Any) -> dict[str, Floats]:

@@ -121,8 +121,7 @@ class GradedLists(Cache):
         """Return the sum of the gains of each user's labelled items, in the list or not."""
         values, offsets = self._sort_grades_or_gains(convention, threshold, self.lists.n_unlisted)
         gains = self._find_gains(np.append(values, -np.inf), convention, threshold)
-        total: Floats = np.add.reduceat(gains, offsets[:-1])
-        return np.where(np.diff(offsets) > 0, total, 0.0)
+        return np.where(np.diff(offsets) > 0, np.add.reduceat(gains, offsets[:-1]), 0.0)
 
     def _sort_grades_or_gains(
         self, convention: Convention, threshold: float | None, n_extra: Positions | None = None

@@ -349,8 +349,7 @@ class Ranking(Cache):
         """Return the standard deviation over all orders, given the norm of the centred values."""
         n_items = self.lists.pool.count_candidates(self.lists)
         weight_norm = compute_weight_norm(self._hide_missing_ranks(weights), n_items)
-        deviation: Floats = item_norm / np.sqrt(np.maximum(n_items - 1, 1)) * weight_norm
-        return deviation
+        return item_norm / np.sqrt(np.maximum(n_items - 1, 1)) * weight_norm
 
     @property
     def lists(self) -> GroupedLists:

@@ -154,8 +154,7 @@ def average_over_tie(
         return table[:, ::-1].cumsum(axis=1)[:, -2::-1]
 
     scale = (n_others + more) / ((n_sampled + 1) * (tied + more))
-    mean: Floats = scale[:, None] * (compute_tails(ahead + tied + more) - compute_tails(ahead))
-    return mean
+    return scale[:, None] * (compute_tails(ahead + tied + more) - compute_tails(ahead))
 
 
 def weigh_tied_others(

@@ -174,10 +174,9 @@ class Interactions:
     @property
     def period(self) -> tuple[float, float]:
         """The first and the last time, NaN if there is none."""
-        ends = (np.nan, np.nan)
-        if self.time is not None and not np.isnan(self.time).all():
-            ends = float(np.nanmin(self.time)), float(np.nanmax(self.time))
-        return ends
+        if self.time is None or np.isnan(self.time).all():
+            return np.nan, np.nan
+        return float(np.nanmin(self.time)), float(np.nanmax(self.time))
 
     def name_rows(self, rows: Flags) -> tuple[str, ...]:
         """Return the user and item of the first three of some rows."""

@@ -153,6 +153,5 @@ def _read(data: Any, columns: Mapping[str, str] | None, kind: str) -> Interactio
     found = Interactions.of(ids.get("user", missing), ids.get("item", missing), *numbers)
     if not isinstance(opened, Table):
         return found
-    names = opened.use_columns()
-    names = {ours: theirs for ours, theirs in names.items() if ours != theirs}
+    names = {ours: theirs for ours, theirs in opened.use_columns().items() if ours != theirs}
     return replace(found, names=names, others=opened.read_others())

@@ -176,12 +176,8 @@ class Measurement:
 
         It is if sorting tied items by grade gives the highest score, and the reverse the lowest.
         """
-        metric = self.metric
-        return (
-            metric.own_ties is None
-            and metric.best_first
-            and not metric.find_tie_objection(self.convention)
-        )
+        has_ends = self.metric.own_ties is None and self.metric.best_first
+        return has_ends and not self.metric.find_tie_objection(self.convention)
 
     def with_choices(self, **choices: Any) -> Measurement:
         """Return the measurement with other choices, of its convention or its metric."""
@@ -258,9 +254,7 @@ class Measurement:
     def find_sources(self) -> frozenset[str]:
         """Return which of `SOURCES` can move the number, if they are known."""
         read = self.metric.find_sources(self.convention) | self.metric.needs_if_known
-        if self.convention.mean_over == "train":
-            read |= {"train"}
-        return read
+        return read | {"train"} if self.convention.mean_over == "train" else read
 
 
 def find_least_lengths(metrics: Sequence[Metric]) -> list[int]:

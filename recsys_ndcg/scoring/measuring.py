@@ -108,8 +108,7 @@ class Block(Cache):
         deviations = np.full((len(self.lists), len(measurements)), np.nan)
         for column, one in enumerate(measurements):
             if not one.no_score_reason:
-                ranking = self.get_ranking(one)
-                deviations[:, column] = one.metric.deviation(ranking)
+                deviations[:, column] = one.metric.deviation(self.get_ranking(one))
         return deviations
 
     def find_tied(self, measurements: tuple[Measurement, ...]) -> Positions:

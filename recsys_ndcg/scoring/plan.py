@@ -174,8 +174,7 @@ class Plan:
             )
         read = {(one.metric.name, one.metric.column): one for one in self.measurements}
         for one in read.values():  # once for all cutoffs
-            message = find_distance_warning(one.metric, facts.background, one.convention)
-            if message:
+            if message := find_distance_warning(one.metric, facts.background, one.convention):
                 yield message
 
     def with_known(self, **given: Any) -> Plan:

@@ -334,8 +334,7 @@ class Scores(MetricColumns, ReadOnlyArrays):
 
     def replace_all_columns(self, columns: Mapping[str, NDArray[Any]]) -> Self:
         """Return these scores with all arrays replaced, even the users."""
-        replaced: dict[str, Any] = vars(Scores.from_columns(self.measurements, columns))
-        return replace(self, **replaced)
+        return replace(self, **vars(Scores.from_columns(self.measurements, columns)))
 
     def equals(self, other: Scores) -> bool:
         """Return whether numerators, denominators and users left out are equal."""

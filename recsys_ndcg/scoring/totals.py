@@ -225,8 +225,7 @@ class Totals(MetricColumns):
             elif role == "chance":
                 values[column] = one.metric.chance(totals, one.convention)
             elif role in ("worst", "best"):
-                ends = one.metric.ends(totals, one.convention)
-                values[column] = ends[role == "best"]
+                values[column] = one.metric.ends(totals, one.convention)[role == "best"]
         return values
 
     @property

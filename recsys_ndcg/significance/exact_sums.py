@@ -80,8 +80,7 @@ class PairColumns:
     def get_column(self, column: int, users: slice = slice(None)) -> Floats:
         """Return a column's entries, 0 for users without a difference."""
         if column < len(self._models):
-            of_model = self._get_model_column(self._models[column], users)
-            return of_model - self._model_means[column]
+            return self._get_model_column(self._models[column], users) - self._model_means[column]
         own = column - len(self._models)
         pair, turn = self._own[own], self._turn_own[own]
         of_pair: Floats = turn * (self._scores.get_aligned(pair, users) - self._mean[pair])

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from recsys_ndcg.arrays import Floats, column_norms, column_sums
+from recsys_ndcg.arrays import Floats, column_norms, column_sums, divide
 from recsys_ndcg.errors import check_choice, check_integer, check_level
 from recsys_ndcg.progress import progress_bar
 from recsys_ndcg.significance.exact_sums import draw_sums, to_whole_numbers
@@ -491,8 +491,7 @@ def _draw_deviations(
     whole, unit = to_whole_numbers(np.concatenate([rest.T, bottom.T]), alike=False)
     above, below = np.split(draw_sums(whole, draws, seed, show) * unit, 2, axis=1)
     above[np.abs(above) <= len(rest) * unit[: rest.shape[1]]] = 0.0
-    apart: Floats = np.divide(above, below, where=below != 0, out=np.full(above.shape, np.nan))
-    return apart
+    return divide(above, below)
 
 
 def _compute_skewness(rest: Floats, others: Floats) -> Floats:

@@ -107,8 +107,7 @@ class Moments:
     @property
     def residual(self) -> Floats:
         """The length of y - ratio · x over all values."""
-        slope = self.ratio
-        return np.hypot(self.y_along_x - slope * self.x_length, self.y_rest)
+        return np.hypot(self.y_along_x - self.ratio * self.x_length, self.y_rest)
 
     @property
     def is_constant(self) -> Flags:

@@ -235,15 +235,13 @@ def _find_intervals(scores: PairedScores, results: PValues, how: Testing) -> tup
     with np.errstate(invalid="ignore"):
         half = np.where(np.isinf(results.critical), np.inf, results.critical * scores.error)
     half = np.where(np.isnan(results.p) | (scores.deviation == 0), np.nan, half)
-    ends = scores.mean - half, scores.mean + half
-    low, high = (np.ldexp(end, scores.exponent) for end in ends)
-    relative, *ends_of_relative = find_relative_intervals(scores, results.critical)
-    if not how.test_kind.is_test_of_mean:
-        return low, high, relative, *ends_of_relative
-    p = results.corrected if how.corrected_by.is_simultaneous else results.p
-    low, high = exclude_zero(low, high, scores.mean, p <= how.alpha)
-    relative_low, relative_high = ends_of_relative
-    return low, high, relative, *exclude_zero(relative_low, relative_high, relative, p <= how.alpha)
+    low, high = np.ldexp([scores.mean - half, scores.mean + half], scores.exponent)
+    relative, relative_low, relative_high = find_relative_intervals(scores, results.critical)
+    if how.test_kind.is_test_of_mean:
+        sure = (results.corrected if how.corrected_by.is_simultaneous else results.p) <= how.alpha
+        low, high = exclude_zero(low, high, scores.mean, sure)
+        relative_low, relative_high = exclude_zero(relative_low, relative_high, relative, sure)
+    return low, high, relative, relative_low, relative_high
 
 
 def _run_test(scores: PairedScores, how: Testing, show: ShowShare | None) -> PValues:
@@ -253,14 +251,9 @@ def _run_test(scores: PairedScores, how: Testing, show: ShowShare | None) -> PVa
     else:
         test = _test_by_t if how.test_kind.is_test_of_mean else _test_by_order
         results = test(scores, how)
-    few, of_equal = scores.users < 2, (1.0, 1.0, 0.0, 0.0, 0.0)
-    p, corrected, critical, direction, statistic = (
-        np.where(scores.has_difference, *both) for both in zip(results, of_equal, strict=True)
-    )
-    p, corrected, critical, statistic = (
-        np.where(few, np.nan, one) for one in (p, corrected, critical, statistic)
-    )
-    return PValues(p, corrected, critical, direction, statistic)
+    of_equal, of_few = (1.0, 1.0, 0.0, 0.0, 0.0), (np.nan, np.nan, np.nan, 0.0, np.nan)
+    without = np.where(scores.users[:, None] < 2, of_few, of_equal).T
+    return PValues(*np.where(scores.has_difference, results, without))
 
 
 def check_margin(margin: Any) -> float:
@@ -510,8 +503,7 @@ def _iterate_draws(
             some = places[start : start + step]
             pairs, first, second = varying[some], columns.first[some], columns.second[some]
             drawn = sums[:, first - part.start]
-            shared = second >= 0
-            if shared.any():
+            if (second >= 0).any():
                 drawn -= sums[:, second]
             rounding = 3 * columns.users * unit[first - part.start]
             tolerance = rounding + _SAME * scores.absolute[pairs]
@@ -557,8 +549,7 @@ def _test_signed_ranks(scores: PairedScores, pair: int) -> tuple[float, float, f
     wins = int(twice[apart > 0].sum())
     direction = float(np.sign(2 * wins - int(twice.sum())))
     if len(apart) > _EXACT:
-        p = float(wilcoxon(np.copysign(size[:, 0], apart)).pvalue)
-        return p, direction, wins / 2
+        return float(wilcoxon(np.copysign(size[:, 0], apart)).pvalue), direction, wins / 2
     return _compute_rank_p(twice, wins), direction, wins / 2
 
 

@@ -110,10 +110,8 @@ class PairedScores:
     @property
     def error(self) -> Floats:
         """Standard errors of the means, over the users and over the runs."""
-        error: Floats = np.hypot(
-            self.deviation / np.sqrt(np.maximum(self.users, 1)), np.sqrt(self.run_variance.added)
-        )
-        return error
+        over_users = self.deviation / np.sqrt(np.maximum(self.users, 1))
+        return np.asarray(np.hypot(over_users, np.sqrt(self.run_variance.added)))
 
     @property
     def smallest_p(self) -> Floats:

@@ -287,8 +287,7 @@ def power(  # noqa: PLR0913 - all are inputs
     >>> round(power(0.005, deviation=0.1, users=1000, power=None), 3)
     0.352
     """
-    open_ = [one is None for one in (difference, users, power)]
-    if sum(open_) != 1:
+    if sum(one is None for one in (difference, users, power)) != 1:
         msg = (
             "Pass two of difference, users and power; the third is computed. "
             f"Here difference={quote(difference)}, users={quote(users)}, power={quote(power)}."
