@@ -199,13 +199,15 @@ class Cells:
     def __init__(self, groups: TieGroups, n_users: int, width: int) -> None:
         self._shape = n_users, width
         first = groups.user * width + groups.n_before
-        if groups.has_ties:
-            n_covered = np.clip(width - groups.n_before, 0, groups.size)
-            self.group = np.repeat(np.arange(len(n_covered)), n_covered)
-            self.place = concat_ranges(np.zeros_like(n_covered), n_covered)
-        else:
-            self.group = np.flatnonzero(groups.n_before < width)
+        if not groups.has_ties:
+            is_in_table = groups.n_before < width
+            self.group = np.flatnonzero(is_in_table)
             self.place = np.zeros_like(self.group)
+            self._index = first[is_in_table]
+            return
+        n_covered = np.clip(width - groups.n_before, 0, groups.size)
+        self.group = np.repeat(np.arange(len(n_covered)), n_covered)
+        self.place = concat_ranges(np.zeros_like(n_covered), n_covered)
         self._index = first[self.group] + self.place
 
     def fill_table(self, values: Floats) -> Floats:
