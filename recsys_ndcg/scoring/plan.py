@@ -174,7 +174,8 @@ class Plan:
             )
         read = {(one.metric.name, one.metric.column): one for one in self.measurements}
         for one in read.values():  # once for all cutoffs
-            if message := find_distance_warning(one.metric, facts.background, one.convention):
+            message = find_distance_warning(one.metric, facts.background, one.convention)
+            if message:
                 yield message
 
     def with_known(self, **given: Any) -> Plan:
