@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, NamedTuple
@@ -180,7 +181,7 @@ def compare_groups(  # noqa: PLR0913 - all are choices
     bundle = max(1, n_users // _BUNDLES)
     size = max(1, _CELLS // max(n_users // bundle, len(contrasts[0]), 1))
     blocks = [(block, min(size, draws - block * size)) for block in range(-(-draws // size))]
-    parts = map_in_threads(partial(_permute, columns, bundle, seed), blocks, show=show)
+    parts = map_in_threads(partial(_permute, columns, n_users, bundle, seed), blocks, show=show)
     counts, largest, apart = (np.concatenate(part) for part in zip(*parts, strict=True))
     if one_family:
         largest = np.broadcast_to(largest.max(axis=1, initial=0.0)[:, None], largest.shape)
@@ -300,20 +301,21 @@ class _GroupedScores:
             n_tests=min(len(tested), n_present * (n_present - 1) // 2),
         )  # fmt: skip
 
-    def permute(self, bundle: int, size: int, generator: np.random.Generator) -> list[_Units]:
+    def permute(
+        self, users: Positions, bundle: int, size: int, generator: np.random.Generator
+    ) -> list[_Units]:
         """Return permutations of bundles of users, and of the users who are left in each group.
 
         Parameters
         ----------
+        users : int64 array, shape (n_users,)
+            All users, in any order.
         bundle, size : int
             The users of a bundle, and the number of permutations.
         generator : numpy.random.Generator
-            If it has the same state, columns in which the same users have a score are permuted the
-            same way.
+            Its state is the same for all columns.
         """
-        n_users, counts, units = len(self.is_scored), np.diff(self.offsets), []
-        users = np.arange(n_users) if bundle == 1 else generator.permutation(n_users)
-        users = users[self.is_scored[users]]
+        users, counts, units = users[self.is_scored[users]], np.diff(self.offsets), []
         for members in dict.fromkeys((bundle, 1)):
             per_group, counts = np.divmod(counts, members)
             is_used = self.is_scored if bundle == 1 else np.ones(per_group.sum(), dtype=bool)
@@ -474,7 +476,7 @@ def _divide_errors(apart: Floats, errors: Floats) -> Floats:
 
 
 def _permute(
-    columns: list[_GroupedScores], bundle: int, seed: int, block: tuple[int, int]
+    columns: list[_GroupedScores], n_users: int, bundle: int, seed: int, block: tuple[int, int]
 ) -> tuple[Floats, Floats, Floats]:
     """Permute the users.
 
@@ -482,8 +484,8 @@ def _permute(
     ----------
     columns : list of _GroupedScores
         The scores.
-    bundle, seed : int
-        The number of users who are permuted together, and the seed.
+    n_users, bundle, seed : int
+        The number of users, and of those who are permuted together, and the seed.
     block : pair of int
         The number of the block, and its number of permutations.
 
@@ -495,6 +497,9 @@ def _permute(
         The largest T of each column, and the mean of the numerators.
     """
     number, size = block
+    generator, users = make_generator(seed, number), np.arange(n_users)
+    if bundle > 1:
+        users = generator.permutation(n_users)
     units_of: dict[bytes, list[_Units]] = {}  # by who has a score
     counts = np.zeros((1, len(columns), max((len(one.difference) for one in columns), default=0)))
     largest, mean = np.zeros((2, size, len(columns)))
@@ -502,7 +507,7 @@ def _permute(
         raise_if_cancelled()
         key = one.is_scored.tobytes()
         if key not in units_of:
-            units_of[key] = one.permute(bundle, size, make_generator(seed, number))
+            units_of[key] = one.permute(users, bundle, size, deepcopy(generator))
         apart, errors = one.compute_statistics(units_of[key])
         drawn = _divide_errors(apart, errors)
         counts[0, place, one.tested] = (drawn >= one.observed[0]).sum(axis=0)
