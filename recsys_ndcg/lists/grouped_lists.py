@@ -87,10 +87,11 @@ class Pool(ReadOnlyArrays):
 
     def compute_tie_key(self, lists: GroupedLists, rule: TieRule) -> Floats:
         """Return the key that orders tied rows, largest first: input order or item id."""
-        places: Any = np.arange(len(lists.true))
-        if rule.by != "input":
+        if rule.by == "input":
+            key = np.arange(len(lists.true), dtype=np.float64)
+        else:
             places = lists.find_text_places() if rule.by == "text" else lists.item_codes
-        key = np.asarray(places, dtype=np.float64)
+            key = np.asarray(places, dtype=np.float64)
         return key if rule.descending else -key
 
     def find_spans(

@@ -432,6 +432,7 @@ class MeasuredLists:
             self._with_unlabelled_as_top,
         )
         plan = Plan(tuple(change(one) for change in changes for one in self.plan.measurements))
+        plan = plan.with_reasons_for_no_score(plan.facts_of(self.lists, self.facts))
         if not self.facts.unlabelled:  # all items are labelled: the scores are the same
             has_items = ~scores.left_out & (scores.counts.n_items > 0)[:, None]
             tables = np.where(has_items, 1.0, np.nan), scores.per_user, scores.per_user
@@ -439,7 +440,6 @@ class MeasuredLists:
             rows = is_measured.reshape(len(tables), -1)
             masked = (np.where(row, table, np.nan) for row, table in zip(rows, tables, strict=True))
             return dict(zip(LABEL_ROLES, masked, strict=True))
-        plan = plan.with_reasons_for_no_score(plan.facts_of(self.lists, self.facts))
 
         def measure(block: Block) -> Floats:  # keeps only the scores of each block
             return block.score(plan.measurements).per_user

@@ -22,9 +22,9 @@ _ROUNDING = 1e-12  # of the largest score: a smaller difference is rounding
 _SAME = 1e-6  # of T: a smaller difference is rounding, if a group's scores are nearly equal
 _PRIOR = 10  # users that the variance of all groups counts as
 _LEAST_P, _HALVINGS = 1e-15, 50  # p is searched between this and 1, by halving the range
-_BUDGET = 100_000_000  # permuted labels: they take about a second
+_BUDGET = 100_000_000  # labels in all permutations
 _CELLS = 1 << 18  # labels permuted, or contrasts computed, at once
-_BUNDLES = 1 << 12  # at least, if users are permuted in bundles
+_MANY, _BUNDLES = 1 << 13, 1 << 12  # users who are permuted in bundles; and how many bundles
 
 
 class GroupResults(NamedTuple):
@@ -83,9 +83,11 @@ def compare_groups(  # noqa: PLR0913 - all are choices
     much as ten users: else a group in which no user has a hit would have no variance. p =
     (c + 1) / (draws + 1), with c the number of permutations whose T is at least as large; for the
     corrected p, the largest T of all contrasts (max-T). If groups are drawn by lot, this test keeps
-    its level for any distribution, for example if most scores are 0. From 8,192 users on, bundles
-    of users are permuted instead, and users who fill no bundle of their group. About fifty
-    permutations share random bundles, which hardly adds to the random error of p.
+    its level for any distribution, for example if most scores are 0.
+
+    From 8,192 users with a score on, users are put at random into bundles of equal size, about
+    4,000, and bundles are permuted; about as many users are permuted one by one. About every thirty
+    permutations, the bundles are new: so they add little to the random error of p.
 
     The first test errs too often if a small group varies more than the others, because permuted
     groups mix both variances. The second test needs no equal variances. It computes the interval
@@ -105,7 +107,7 @@ def compare_groups(  # noqa: PLR0913 - all are choices
     ----------
     values : float64 array, shape (n_users, n_columns)
         Scores; NaN if there is none. The labels of users with a score are permuted, the same way in
-        all columns.
+        all columns; from 8,192 users on, in columns in which the same users have a score.
     codes : int array, shape (n_users,)
         The group of each user, from 0; -1 for users in no group, who are left out.
     n_groups : int
@@ -178,10 +180,10 @@ def compare_groups(  # noqa: PLR0913 - all are choices
     if draws is None:
         work = max(n_users, 1) * (1 + len(columns) // 8)  # eight sums take as long as permuting
         draws = 1000 * int(np.clip(_BUDGET // (1000 * work), 1, 10)) - 1
-    bundle = max(1, n_users // _BUNDLES)
-    size = max(1, _CELLS // max(n_users // bundle, len(contrasts[0]), 1))
+    n_units = [one.n_units for one in columns]
+    size = max(1, _CELLS // max(*n_units, len(contrasts[0]), 1))
     blocks = [(block, min(size, draws - block * size)) for block in range(-(-draws // size))]
-    parts = map_in_threads(partial(_permute, columns, n_users, bundle, seed), blocks, show=show)
+    parts = map_in_threads(partial(_permute, columns, n_users, seed), blocks, show=show)
     counts, largest, apart = (np.concatenate(part) for part in zip(*parts, strict=True))
     if one_family:
         largest = np.broadcast_to(largest.max(axis=1, initial=0.0)[:, None], largest.shape)
@@ -301,27 +303,55 @@ class _GroupedScores:
             n_tests=min(len(tested), n_present * (n_present - 1) // 2),
         )  # fmt: skip
 
-    def permute(
-        self, users: Positions, bundle: int, size: int, generator: np.random.Generator
+    @property
+    def bundle(self) -> int:
+        """How many users are permuted together."""
+        return max(1, int(self.offsets[-1]) // _BUNDLES)
+
+    @property
+    def n_bundles(self) -> Positions:
+        """The number of bundles of each group, which leave about as many users single."""
+        counts = np.diff(self.offsets)
+        return (counts - counts // self.bundle) // self.bundle
+
+    @property
+    def n_units(self) -> int:
+        """The number of bundles and single users that are permuted."""
+        n_scored, n_users = int(self.offsets[-1]), len(self.is_scored)
+        is_many = n_users >= _MANY
+        return n_scored - (self.bundle - 1) * int(self.n_bundles.sum()) if is_many else n_users
+
+    def fill(self, orders: Positions) -> list[_Units]:
+        """Fill the groups with the users who have a score, one by one.
+
+        Parameters
+        ----------
+        orders : int64 array, shape (n_draws, n_users)
+            All users in some orders.
+        """
+        each = np.arange(len(self.is_scored))[:, None]
+        orders = orders[self.is_scored[orders]].reshape(len(orders), -1)
+        return [_Units(each, orders, self.offsets)]
+
+    def fill_by_bundles(
+        self, users: Positions, size: int, generator: np.random.Generator
     ) -> list[_Units]:
-        """Return permutations of bundles of users, and of the users who are left in each group.
+        """Fill the groups with permuted bundles, and with permuted users where no bundle fits.
 
         Parameters
         ----------
         users : int64 array, shape (n_users,)
-            All users, in any order.
-        bundle, size : int
-            The users of a bundle, and the number of permutations.
+            All users in random order.
+        size : int
+            The number of permutations.
         generator : numpy.random.Generator
-            Its state is the same for all columns.
+            A copy, in the same state for every column.
         """
-        users, counts, units = users[self.is_scored[users]], np.diff(self.offsets), []
-        for members in dict.fromkeys((bundle, 1)):
-            per_group, counts = np.divmod(counts, members)
-            is_used = self.is_scored if bundle == 1 else np.ones(per_group.sum(), dtype=bool)
-            orders = np.tile(np.arange(len(is_used)), (size, 1))
+        users, units = users[self.is_scored[users]], []
+        n_single = np.diff(self.offsets) - self.bundle * self.n_bundles
+        for members, per_group in (self.bundle, self.n_bundles), (1, n_single):
+            orders = np.tile(np.arange(per_group.sum()), (size, 1))
             generator.permuted(orders, axis=1, out=orders)
-            orders = (np.cumsum(is_used) - 1)[orders[is_used[orders]]].reshape(size, -1)
             mine, users = np.split(users, [members * per_group.sum()])
             units.append(_Units(mine.reshape(-1, members), orders, compute_offsets(per_group)))
         return units
@@ -332,7 +362,7 @@ class _GroupedScores:
         Parameters
         ----------
         units : sequence of _Units
-            All users with a score.
+            Each user with a score is in one of them.
 
         Returns
         -------
@@ -357,16 +387,10 @@ class _GroupedScores:
         apart[apart <= _ROUNDING] = 0.0
         return apart, np.sqrt(variance[:, one] + variance[:, other])
 
-    @property
-    def _as_given(self) -> list[_Units]:
-        """The users in their groups."""
-        users = np.flatnonzero(self.is_scored)
-        return [_Units(users[:, None], np.arange(len(users))[None], self.offsets)]
-
     @cached_property
     def observed(self) -> tuple[Floats, Floats]:
         """The least T that counts as large as the observed one, and its denominator."""
-        apart, errors = self.compute_statistics(self._as_given)
+        apart, errors = self.compute_statistics(self.fill(np.arange(len(self.is_scored))[None]))
         apart = np.where(self.difference[self.tested] == 0, 0.0, apart)
         # the rounding of two sums of scores changes the means by 2 units at most
         least = _divide_errors(np.maximum(apart - 2 / self.deviation, 0.0), errors)
@@ -432,23 +456,23 @@ class _GroupedScores:
     @cached_property
     def lengths(self) -> Floats:
         """The root of the sum of squared deviations of each side; 0 if its mean is a bound."""
-        _, squares = self.measure_sides(self._as_given)
+        _, squares = self.measure_sides(self.fill(np.arange(len(self.is_scored))[None]))
         is_end = np.abs(self.places - 0.5) >= 0.5 - _ROUNDING
         is_end &= self.kinds.get("bounded", False)
         return np.where(is_end, 0.0, np.sqrt(squares[0]) * self.scale)
 
 
 class _Units(NamedTuple):
-    """Units of equally many users, which fill the groups in any order.
+    """Bundles of equally many users, and the orders in which they fill the groups.
 
     Parameters
     ----------
     users : int64 array, shape (n_units, n_members)
-        The users of each unit.
-    orders : int64 array, shape (n_draws, n_units)
-        The units.
+        The users of each bundle.
+    orders : int64 array, shape (n_draws, n_filled)
+        For each draw, rows of `users`.
     offsets : int64 array, shape (n_groups + 1,)
-        The place of the first unit of each group.
+        The place of the first bundle of each group in `orders`.
     """
 
     users: Positions
@@ -476,7 +500,7 @@ def _divide_errors(apart: Floats, errors: Floats) -> Floats:
 
 
 def _permute(
-    columns: list[_GroupedScores], n_users: int, bundle: int, seed: int, block: tuple[int, int]
+    columns: list[_GroupedScores], n_users: int, seed: int, block: tuple[int, int]
 ) -> tuple[Floats, Floats, Floats]:
     """Permute the users.
 
@@ -484,8 +508,8 @@ def _permute(
     ----------
     columns : list of _GroupedScores
         The scores.
-    n_users, bundle, seed : int
-        The number of users, and of those who are permuted together, and the seed.
+    n_users, seed : int
+        The number of users, and the seed.
     block : pair of int
         The number of the block, and its number of permutations.
 
@@ -497,9 +521,10 @@ def _permute(
         The largest T of each column, and the mean of the numerators.
     """
     number, size = block
-    generator, users = make_generator(seed, number), np.arange(n_users)
-    if bundle > 1:
-        users = generator.permutation(n_users)
+    is_many = n_users >= _MANY
+    generator = make_generator(seed, number)
+    orders = np.tile(np.arange(n_users), (1 if is_many else size, 1))
+    generator.permuted(orders, axis=1, out=orders)
     units_of: dict[bytes, list[_Units]] = {}  # by who has a score
     counts = np.zeros((1, len(columns), max((len(one.difference) for one in columns), default=0)))
     largest, mean = np.zeros((2, size, len(columns)))
@@ -507,7 +532,11 @@ def _permute(
         raise_if_cancelled()
         key = one.is_scored.tobytes()
         if key not in units_of:
-            units_of[key] = one.permute(users, bundle, size, deepcopy(generator))
+            units_of[key] = (
+                one.fill_by_bundles(orders[0], size, deepcopy(generator))
+                if is_many
+                else one.fill(orders)
+            )
         apart, errors = one.compute_statistics(units_of[key])
         drawn = _divide_errors(apart, errors)
         counts[0, place, one.tested] = (drawn >= one.observed[0]).sum(axis=0)

@@ -238,9 +238,10 @@ def _find_intervals(scores: PairedScores, results: PValues, how: Testing) -> tup
     low, high = np.ldexp([scores.mean - half, scores.mean + half], scores.exponent)
     relative, relative_low, relative_high = find_relative_intervals(scores, results.critical)
     if how.test_kind.is_test_of_mean:
-        sure = (results.corrected if how.corrected_by.is_simultaneous else results.p) <= how.alpha
-        low, high = exclude_zero(low, high, scores.mean, sure)
-        relative_low, relative_high = exclude_zero(relative_low, relative_high, relative, sure)
+        p = results.corrected if how.corrected_by.is_simultaneous else results.p
+        found = p <= how.alpha
+        low, high = exclude_zero(low, high, scores.mean, found)
+        relative_low, relative_high = exclude_zero(relative_low, relative_high, relative, found)
     return low, high, relative, relative_low, relative_high
 
 
@@ -251,9 +252,10 @@ def _run_test(scores: PairedScores, how: Testing, show: ShowShare | None) -> PVa
     else:
         test = _test_by_t if how.test_kind.is_test_of_mean else _test_by_order
         results = test(scores, how)
+    # in the order of `PValues`
     of_equal, of_few = (1.0, 1.0, 0.0, 0.0, 0.0), (np.nan, np.nan, np.nan, 0.0, np.nan)
-    without = np.where(scores.users[:, None] < 2, of_few, of_equal).T
-    return PValues(*np.where(scores.has_difference, results, without))
+    of_no_difference = np.where(scores.users[:, None] < 2, of_few, of_equal).T
+    return PValues(*np.where(scores.has_difference, results, of_no_difference))
 
 
 def check_margin(margin: Any) -> float:

@@ -286,17 +286,32 @@ def test_larger_data_get_fewer_permutations(n_users: int, n_columns: int, draws:
     assert compare_groups(table, np.arange(n_users) % 2, 2).draws == draws
 
 
-def test_permuted_bundles_of_users_are_as_good_as_permuted_users() -> None:
-    """Of two halves, hits of one half are hypergeometric; a lone user may be any user."""
-    half, hits, more = 10_000, 400, 36
+def test_permuted_bundles_are_as_good_as_permuted_users() -> None:
+    """Hits of two halves are hypergeometric, also if some users have no score."""
+    half, hits, more = 10_003, 400, 36
     codes, hit = np.repeat([0, 1, -1], half), np.zeros(3 * half)
     hit[: (hits + more) // 2] = hit[half:][: (hits - more) // 2] = 1
-    expected = 2 * stats.hypergeom.sf((hits + more) // 2 - 1, 2 * half, hits, half)
+    exact = 2 * stats.hypergeom.sf((hits + more) // 2 - 1, 2 * half, hits, half)
     missing = [0, 9_000, 15_000]
     with_missing = np.insert(hit, missing, math.nan), np.insert(codes, missing, [0, 1, 1])
     for values, halves in ((hit, codes), with_missing):
-        p = _compare(values[:, None], halves, 2, draws=9999).p[0, 0]
-        assert p == pytest.approx(expected, abs=4 * math.sqrt(expected / 9999))
-    users = np.arange(2 * half)
-    p = _compare(users[:, None], users == 0.97 * 2 * half, 2, draws=9999).p[1, 0]
-    assert p == pytest.approx(0.06, abs=4 * math.sqrt(0.06 / 9999))
+        p = _compare(values[:, None], halves, 2, draws=1999).p[0, 0]
+        assert p == pytest.approx(exact, abs=4 * math.sqrt(exact / 1999))
+
+
+def test_a_small_group_may_get_any_user() -> None:
+    """Not only the few users whom no bundle has; a group of one has only this test."""
+    users = np.arange(40_960)
+    codes = users == 0.85 * len(users)
+    found = [_compare(users[:, None], codes, 2, draws=499, seed=n).p[1, 0] for n in range(8)]
+    assert found == pytest.approx([0.3] * 8, abs=4 * math.sqrt(0.3 * 0.7 / 499))
+
+
+def test_users_without_a_score_are_in_no_bundle() -> None:
+    """A hundred scores among many users are permuted one by one."""
+    scores, codes = np.repeat([0.0, 1.0, 0.0, 1.0], [48, 12, 38, 2]), np.arange(100) // 60
+    few = _compare(scores[:, None], codes, 2, draws=9999).p[0, 0]
+    table, codes = np.full((50_000, 1), math.nan), np.repeat(codes, 500)
+    table[::500, 0] = scores
+    found = [_compare(table, codes, 2, draws=499, seed=seed).p[0, 0] for seed in range(6)]
+    assert found == pytest.approx([few] * 6, abs=4 * math.sqrt(few / 499))
