@@ -24,7 +24,7 @@ _PRIOR = 10  # users that the variance of all groups counts as
 _LEAST_P, _HALVINGS = 1e-15, 50  # p is searched between this and 1, by halving the range
 _BUDGET = 100_000_000  # labels in all permutations
 _CELLS = 1 << 18  # labels permuted, or contrasts computed, at once
-_MANY, _BUNDLES = 1 << 13, 1 << 12  # users who are permuted in bundles; and how many bundles
+_MANY, _BUNDLES = 1 << 13, 1 << 11  # users who are permuted in bundles; and how many bundles
 
 
 class GroupResults(NamedTuple):
@@ -85,9 +85,9 @@ def compare_groups(  # noqa: PLR0913 - all are choices
     corrected p, the largest T of all contrasts (max-T). If groups are drawn by lot, this test keeps
     its level for any distribution, for example if most scores are 0.
 
-    From 8,192 users with a score on, users are put at random into bundles of equal size, about
-    4,000, and bundles are permuted; about as many users are permuted one by one. About every thirty
-    permutations, the bundles are new: so they add little to the random error of p.
+    From 8,192 users with a score on, users are put at random into bundles of equal size, at
+    least 1,500, and bundles are permuted; about as many users are permuted one by one. Every sixty
+    permutations or so, the bundles are new: so they add little to the random error of p.
 
     The first test errs too often if a small group varies more than the others, because permuted
     groups mix both variances. The second test needs no equal variances. It computes the interval
@@ -311,7 +311,7 @@ class _GroupedScores:
     @property
     def n_bundles(self) -> Positions:
         """The number of bundles of each group, which leave about as many users single."""
-        counts = np.diff(self.offsets)
+        counts: Positions = np.diff(self.offsets)
         return (counts - counts // self.bundle) // self.bundle
 
     @property
