@@ -180,8 +180,11 @@ def compare_groups(  # noqa: PLR0913 - all are choices
     if draws is None:
         work = max(n_users, 1) * (1 + len(columns) // 8)  # eight sums take as long as permuting
         draws = 1000 * int(np.clip(_BUDGET // (1000 * work), 1, 10)) - 1
-    n_units = [one.n_units for one in columns]
-    size = max(1, _CELLS // max(*n_units, len(contrasts[0]), 1))
+    n_units = n_users
+    if n_users >= _MANY:
+        bundle, n_bundles = _count_bundles(np.bincount(codes[order]))
+        n_units -= (bundle - 1) * int(n_bundles.sum())
+    size = max(1, _CELLS // max(n_units, len(contrasts[0]), 1))
     blocks = [(block, min(size, draws - block * size)) for block in range(-(-draws // size))]
     parts = map_in_threads(partial(_permute, columns, n_users, seed), blocks, show=show)
     counts, largest, apart = (np.concatenate(part) for part in zip(*parts, strict=True))
@@ -303,24 +306,6 @@ class _GroupedScores:
             n_tests=min(len(tested), n_present * (n_present - 1) // 2),
         )  # fmt: skip
 
-    @property
-    def bundle(self) -> int:
-        """How many users are permuted together."""
-        return max(1, int(self.offsets[-1]) // _BUNDLES)
-
-    @property
-    def n_bundles(self) -> Positions:
-        """The number of bundles of each group, which leave about as many users single."""
-        counts: Positions = np.diff(self.offsets)
-        return (counts - counts // self.bundle) // self.bundle
-
-    @property
-    def n_units(self) -> int:
-        """The number of bundles and single users that are permuted."""
-        n_scored, n_users = int(self.offsets[-1]), len(self.is_scored)
-        is_many = n_users >= _MANY
-        return n_scored - (self.bundle - 1) * int(self.n_bundles.sum()) if is_many else n_users
-
     def fill(self, orders: Positions) -> list[_Units]:
         """Fill the groups with the users who have a score, one by one.
 
@@ -348,8 +333,9 @@ class _GroupedScores:
             A copy, in the same state for every column.
         """
         users, units = users[self.is_scored[users]], []
-        n_single = np.diff(self.offsets) - self.bundle * self.n_bundles
-        for members, per_group in (self.bundle, self.n_bundles), (1, n_single):
+        counts = np.diff(self.offsets)
+        bundle, n_bundles = _count_bundles(counts)
+        for members, per_group in (bundle, n_bundles), (1, counts - bundle * n_bundles):
             orders = np.tile(np.arange(per_group.sum()), (size, 1))
             generator.permuted(orders, axis=1, out=orders)
             mine, users = np.split(users, [members * per_group.sum()])
@@ -460,6 +446,20 @@ class _GroupedScores:
         is_end = np.abs(self.places - 0.5) >= 0.5 - _ROUNDING
         is_end &= self.kinds.get("bounded", False)
         return np.where(is_end, 0.0, np.sqrt(squares[0]) * self.scale)
+
+
+def _count_bundles(counts: Positions) -> tuple[int, Positions]:
+    """Return how many users are permuted together, and how many bundles of these each group has.
+
+    About as many users as there are bundles stay single, of each group its share.
+
+    Parameters
+    ----------
+    counts : int64 array, shape (n_groups,)
+        The number of users of each group.
+    """
+    bundle = max(1, int(counts.sum()) // _BUNDLES)
+    return bundle, (counts - counts // bundle) // bundle
 
 
 class _Units(NamedTuple):

@@ -315,3 +315,14 @@ def test_users_without_a_score_are_in_no_bundle() -> None:
     table[::500, 0] = scores
     found = [_compare(table, codes, 2, draws=499, seed=seed).p[0, 0] for seed in range(6)]
     assert found == pytest.approx([few] * 6, abs=4 * math.sqrt(few / 499))
+
+
+def test_bundles_of_a_column_do_not_depend_on_other_columns() -> None:
+    """Nor on threads, also if the columns have scores of other users."""
+    table, codes = np.random.default_rng(0).random((9000, 3)), np.arange(9000) % 5
+    table[::11, 1], table[500:, 2] = math.nan, math.nan
+    together = _compare(table, codes, 5, draws=199)
+    with limit_threads(1):
+        for column in range(3):
+            alone = _compare(table[:, [column]], codes, 5, draws=199)
+            np.testing.assert_array_equal(alone.p[:, 0], together.p[:, column])
