@@ -85,8 +85,8 @@ def compare_groups(  # noqa: PLR0913 - all are choices
     corrected p, the largest T of all contrasts (max-T). If groups are drawn by lot, this test keeps
     its level for any distribution, for example if most scores are 0.
 
-    From 8,192 users with a score on, users are put at random into bundles of equal size, at
-    least 1,500, and bundles are permuted; about as many users are permuted one by one. Every sixty
+    If 8,192 users or more have a score, they are put at random into 1,500 bundles or more of equal
+    size, and bundles are permuted; about as many users are permuted one by one. Every sixty
     permutations or so, the bundles are new: so they add little to the random error of p.
 
     The first test errs too often if a small group varies more than the others, because permuted
@@ -180,10 +180,8 @@ def compare_groups(  # noqa: PLR0913 - all are choices
     if draws is None:
         work = max(n_users, 1) * (1 + len(columns) // 8)  # eight sums take as long as permuting
         draws = 1000 * int(np.clip(_BUDGET // (1000 * work), 1, 10)) - 1
-    n_units = n_users
-    if n_users >= _MANY:
-        bundle, n_bundles = _count_bundles(np.bincount(codes[order]))
-        n_units -= (bundle - 1) * int(n_bundles.sum())
+    bundle, n_bundles = _count_bundles(np.bincount(how["codes"], minlength=n_groups))
+    n_units = n_users - (bundle - 1) * int(n_bundles.sum())
     size = max(1, _CELLS // max(n_units, len(contrasts[0]), 1))
     blocks = [(block, min(size, draws - block * size)) for block in range(-(-draws // size))]
     parts = map_in_threads(partial(_permute, columns, n_users, seed), blocks, show=show)
@@ -314,9 +312,8 @@ class _GroupedScores:
         orders : int64 array, shape (n_draws, n_users)
             All users in some orders.
         """
-        each = np.arange(len(self.is_scored))[:, None]
         orders = orders[self.is_scored[orders]].reshape(len(orders), -1)
-        return [_Units(each, orders, self.offsets)]
+        return [_Units(np.arange(len(self.is_scored))[:, None], orders, self.offsets)]
 
     def fill_by_bundles(
         self, users: Positions, size: int, generator: np.random.Generator
@@ -355,16 +352,14 @@ class _GroupedScores:
         means, squares : float64 arrays, shape (n_draws, 2 * n_groups)
             In the units of `deviation`.
         """
-        sums, squares = (
-            sum(one.sum_sides(values) for one in units) for values in (self.whole, self.squares)
-        )
+        tables = self.whole, self.squares
+        sums, squares = (sum(one.sum_sides(values) for one in units) for values in tables)
         means = (sums / self.sizes - self.mean) / self.deviation
         squares = squares * self.unit_of_squares - means**2 * self.sizes
         return means, np.where(squares > 4 * self.unit_of_squares * self.sizes, squares, 0.0)
 
-    def compute_statistics(self, units: Sequence[_Units]) -> tuple[Floats, Floats]:
+    def compute_statistics(self, means: Floats, squares: Floats) -> tuple[Floats, Floats]:
         """Return the numerator and the denominator of each T, of shape (n_draws, n_tested)."""
-        means, squares = self.measure_sides(units)
         within = squares[:, : len(self.offsets) - 1].sum(axis=1, keepdims=True) / self.freedom
         moderated = (_PRIOR * within + squares) / (_PRIOR + self.sizes - 1)
         variance = np.maximum(squares / np.maximum(self.sizes - 1, 1), moderated) / self.sizes
@@ -374,9 +369,13 @@ class _GroupedScores:
         return apart, np.sqrt(variance[:, one] + variance[:, other])
 
     @cached_property
+    def _sides_as_given(self) -> tuple[Floats, Floats]:
+        return self.measure_sides(self.fill(np.arange(len(self.is_scored))[None]))
+
+    @cached_property
     def observed(self) -> tuple[Floats, Floats]:
         """The least T that counts as large as the observed one, and its denominator."""
-        apart, errors = self.compute_statistics(self.fill(np.arange(len(self.is_scored))[None]))
+        apart, errors = self.compute_statistics(*self._sides_as_given)
         apart = np.where(self.difference[self.tested] == 0, 0.0, apart)
         # the rounding of two sums of scores changes the means by 2 units at most
         least = _divide_errors(np.maximum(apart - 2 / self.deviation, 0.0), errors)
@@ -442,7 +441,7 @@ class _GroupedScores:
     @cached_property
     def lengths(self) -> Floats:
         """The root of the sum of squared deviations of each side; 0 if its mean is a bound."""
-        _, squares = self.measure_sides(self.fill(np.arange(len(self.is_scored))[None]))
+        _, squares = self._sides_as_given
         is_end = np.abs(self.places - 0.5) >= 0.5 - _ROUNDING
         is_end &= self.kinds.get("bounded", False)
         return np.where(is_end, 0.0, np.sqrt(squares[0]) * self.scale)
@@ -458,12 +457,13 @@ def _count_bundles(counts: Positions) -> tuple[int, Positions]:
     counts : int64 array, shape (n_groups,)
         The number of users of each group.
     """
-    bundle = max(1, int(counts.sum()) // _BUNDLES)
+    n_users = int(counts.sum())
+    bundle = n_users // _BUNDLES if n_users >= _MANY else 1
     return bundle, (counts - counts // bundle) // bundle
 
 
 class _Units(NamedTuple):
-    """Bundles of equally many users, and the orders in which they fill the groups.
+    """Bundles of equally many users, or single ones, and the orders in which they fill the groups.
 
     Parameters
     ----------
@@ -537,7 +537,7 @@ def _permute(
                 if is_many
                 else one.fill(orders)
             )
-        apart, errors = one.compute_statistics(units_of[key])
+        apart, errors = one.compute_statistics(*one.measure_sides(units_of[key]))
         drawn = _divide_errors(apart, errors)
         counts[0, place, one.tested] = (drawn >= one.observed[0]).sum(axis=0)
         largest[:, place] = drawn.max(axis=1, initial=0.0)
