@@ -51,12 +51,12 @@ PUBLIC = {"recsys_ndcg.folds", "recsys_ndcg.surprise"}
 #: results, and what scoring asks of metrics to say why they cannot be computed crosses borders.
 MAX_MEMBERS = 45
 LIMITS = {
-    "code lines, ground": 1_196,
-    "code lines, core": 14_826,
-    "code lines, results": 9_395,
+    "code lines, ground": 1_195,
+    "code lines, core": 14_821,
+    "code lines, results": 9_392,
     "code lines, lab": 5_386,
     "code lines, edges": 4_450,
-    "code lines": 35_253,
+    "code lines": 35_244,
     "files": 234,
     "names crossing a room's border": 361,
     "imports past a door": 0,

@@ -147,7 +147,7 @@ def read_speed() -> Phrases:
     by_hand = next(ratio for one, ratio in ratios.items() if one.startswith("polars by hand"))
     return {
         "seconds": f"A million rows take {ours[1]} seconds",
-        "ratios": f"the {len(libraries)} libraries that were timed beside it take "
+        "ratios": f"the {len(libraries)} libraries in the same benchmark take "
         f"{min(libraries.values()):.1f} to {max(libraries.values()):.0f} times as long",
         "by hand": f"takes {by_hand:.2f} times as long as the package",
     }

@@ -139,9 +139,8 @@ class MetaAnalysis(Renderable):
         difference, d_z = turn * result.sign * tests.difference, turn * result.sign * tests.d_z
         leader = turn * direction[some]
         a, b = np.array(self.models, dtype=object)[np.sort(order, axis=1)].T
-        reach = np.where(
-            tests.sd_difference > 0, find_critical_t(self.alpha, tests.freedom), np.nan
-        )
+        critical = find_critical_t(self.alpha, tests.freedom)
+        reach = np.where(tests.sd_difference > 0, critical, np.nan)
         half, d_z_half = reach * tests.standard_error, reach * tests.d_z_error
         ends = np.sort([difference - half, difference + half], axis=0)
         if result.is_bounded:

@@ -214,9 +214,8 @@ class MetricComparison(ReadOnlyArrays):
         """1 for each pair whose first model is significantly better, -1 for the second, or 0."""
         with np.errstate(invalid="ignore"):
             is_significant = self.mean_tests.p_corrected <= self.testing.alpha
-        return np.where(is_significant, np.nan_to_num(self.mean_tests.direction), 0).astype(
-            np.int64
-        )
+        direction = np.nan_to_num(self.mean_tests.direction)
+        return np.where(is_significant, direction, 0).astype(np.int64)
 
     def restore_sign(self, results: PairResults) -> pd.DataFrame:
         """Return test results as a table, with differences of the metric itself.

@@ -184,9 +184,8 @@ def _describe_size(result: MetricComparison, pair: int, sign: int, *, inverts: b
     if np.isfinite(low):
         kind = "interval" if result.testing.test_kind.is_test_of_mean else "t interval"
         notes.append(describe_interval(low, high, result.testing.alpha, kind))
-    ratios = [
-        1 + values[pair] for values in (tests.relative, tests.relative_low, tests.relative_high)
-    ]
+    relative = tests.relative, tests.relative_low, tests.relative_high
+    ratios = [1 + values[pair] for values in relative]
     if inverts:
         ratios = [1 / one if one > 0 else np.nan for one in (ratios[0], ratios[2], ratios[1])]
     turn = sign * result.sign * (-1 if inverts else 1)

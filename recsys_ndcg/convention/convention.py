@@ -355,9 +355,8 @@ class Convention(Viewed):
             A part is unknown or missing, or the signature relies on other defaults.
         """
         required = [name for name in _NAMES if name not in cls.BEYOND_ACCURACY]
-        metric, texts = notation.parse_fields(
-            text, required, [*REPORT_FIELDS, *cls.BEYOND_ACCURACY]
-        )
+        optional = [*REPORT_FIELDS, *cls.BEYOND_ACCURACY]
+        metric, texts = notation.parse_fields(text, required, optional)
         known = [cls.digest_defaults(), cls.digest_defaults(beyond_accuracy=True)]
         digest = texts.pop("defaults", known[0])
         if digest not in known:

@@ -219,8 +219,7 @@ def _count_bytes(packed: Mapping[str, Any]) -> int:
     """Return the decompressed size that a column declares."""
     if packed["dtype"] not in _TYPES or min(packed["shape"]) < 0:
         raise ValueError(packed["dtype"])
-    kind: np.dtype[Any] = np.dtype(packed["dtype"])
-    return int(math.prod(packed["shape"])) * kind.itemsize
+    return int(math.prod(packed["shape"]) * np.dtype(packed["dtype"]).itemsize)
 
 
 def check_ids(ids: list[Any], kind: str) -> list[Any]:

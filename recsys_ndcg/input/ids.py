@@ -283,9 +283,8 @@ class EncodedIds:
         column: str, tables: tuple[str, str], types: Sequence[str], ids: Sequence[Any]
     ) -> NoReturn:
         """Raise the error that two tables have ids of different types, with one id of each."""
-        first, second = (
-            f"{kind} (such as {each!r})" for kind, each in zip(types, ids, strict=True)
-        )
+        pairs = zip(types, ids, strict=True)
+        first, second = (f"{kind} (such as {each!r})" for kind, each in pairs)
         msg = (
             f"{column}: {tables[0]} have ids of type {first}, {tables[1]} of type {second}. Make "
             "them the same type, or nothing will match."

@@ -391,9 +391,8 @@ class TextTable:
                 raise KeyboardInterrupt from None
             fix = f"Put a field that contains {quote(separator)} in double quotes."
             if wide := _TOO_WIDE.search(reason):
-                _raise_at(
-                    self._name, int(wide[2]), f"{wide[3]} fields in place of {wide[1]}. {fix}"
-                )
+                reason = f"{wide[3]} fields in place of {wide[1]}. {fix}"
+                _raise_at(self._name, int(wide[2]), reason)
             msg = f"{self._name}: cannot be parsed ({reason}). {fix}"
             raise InvalidInputError(msg) from None
         self._check_separator(frame, text, separator)

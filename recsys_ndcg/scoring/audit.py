@@ -349,12 +349,11 @@ class MeasuredLists:
         """
         candidates = draw_from_candidates(self.lists, self._find_marked_items())
         needs_items = np.array([bool(one.metric.needs) for one in self.plan.measurements])
+        of_items = self._measure_orders(candidates, tables)
         if not self.lists.pool.is_catalogue or not needs_items.any():
-            return self._measure_orders(candidates, tables)
+            return of_items
         # lists of a ranked catalogue count the unlabelled items, whose values are needed here
-        of_items, of_grades = (
-            self._measure_orders(lists, tables) for lists in (candidates, self.lists)
-        )
+        of_grades = self._measure_orders(self.lists, tables)
         return {
             role: np.where(needs_items, table, of_grades[role]) for role, table in of_items.items()
         }

@@ -239,9 +239,9 @@ def _find_intervals(scores: PairedScores, results: PValues, how: Testing) -> tup
     relative, relative_low, relative_high = find_relative_intervals(scores, results.critical)
     if how.test_kind.is_test_of_mean:
         p = results.corrected if how.corrected_by.is_simultaneous else results.p
-        found = p <= how.alpha
-        low, high = exclude_zero(low, high, scores.mean, found)
-        relative_low, relative_high = exclude_zero(relative_low, relative_high, relative, found)
+        is_found = p <= how.alpha
+        low, high = exclude_zero(low, high, scores.mean, is_found)
+        relative_low, relative_high = exclude_zero(relative_low, relative_high, relative, is_found)
     return low, high, relative, relative_low, relative_high
 
 
