@@ -110,7 +110,7 @@ def attach_stub(
 
     def __dir__() -> list[str]:  # noqa: N807 - becomes the package's
         """List the public names, also names that are not imported yet."""
-        frame: FrameType | None = sys._getframe()  # noqa: SLF001 - nothing else tells who asks
+        frame: FrameType | None = sys._getframe()
         while frame is not None:
             if frame.f_globals.get("__name__") == "pydoc":  # would print every class in full
                 return []

@@ -232,7 +232,7 @@ def count_members(rooms: str) -> dict[str, int]:
     bases = {
         one.name: {base.id for base in one.bases if isinstance(base, ast.Name)} for one in found
     }
-    members = {one.name: _list_members(one) for one in found}
+    members = {one.name: list_members(one) for one in found}
     parents = {name: _find_parents(name, bases) for name in bases}
     heirs = Counter(parent for each in parents.values() for parent in each)
     return {
@@ -244,7 +244,7 @@ def count_members(rooms: str) -> dict[str, int]:
     }  # fmt: skip
 
 
-def _list_members(one: ast.ClassDef) -> set[str]:
+def list_members(one: ast.ClassDef) -> set[str]:
     """Return the fields, attributes and methods of a class, without those of Python."""
     names = {each.name for each in one.body if isinstance(each, ast.FunctionDef)}
     for each in one.body:

@@ -7,6 +7,7 @@ from dataclasses import fields
 from graphlib import CycleError, TopologicalSorter
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import compress
 
 import pytest
 
@@ -43,6 +44,8 @@ ALLOWED = {
     "scale": {"duckdb", "pyarrow", "pyspark"},
     "integrations": {"sklearn", "mlflow", "torch", "torchmetrics", "keras"},
 }  # in whole folders
+#: Private names of Python and of libraries.
+OF_OTHERS = {"_asdict", "_replace", "_fields", "_getframe", "_rand", "_Unpickler", "_exit"}
 LONGEST_FUNCTION = 60  # lines of code
 #: Rooms that users import from, too.
 PUBLIC = {"recsys_ndcg.folds", "recsys_ndcg.surprise"}
@@ -101,6 +104,20 @@ def test_modules_do_not_import_each_other() -> None:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
         pytest.fail(" -> ".join(error.args[1]))
+
+
+def test_private_members_stay_in_their_room() -> None:
+    """Only files of the room whose class has the member name it, and subclasses through self."""
+    for room in ROOMS:
+        files = [file for file in FILES if file.room == room]
+        nodes = [one for file in files for one in file.nodes(ast.Attribute)]
+        is_of_self = [ast.unparse(one.value) in {"self", "cls", "super()"} for one in nodes]
+        classes = [one for file in files for one in file.nodes(ast.ClassDef)]
+        members = {name for one in classes for name in package_size.list_members(one)}
+        members |= {one.attr for one in compress(nodes, is_of_self)} | OF_OTHERS
+        for node in nodes:
+            is_private = node.attr.startswith("_") and not node.attr.endswith("__")
+            assert not is_private or node.attr in members, f"{room}: {ast.unparse(node)}"
 
 
 def test_the_core_imports_no_optional_libraries() -> None:

@@ -542,7 +542,7 @@ def _find_remarks(found: MetaAnalysis) -> Iterator[str]:
 
 def _judge_pair(found: MetaAnalysis, where: str) -> tuple[str, str]:
     """Return the headline on two models, and the evidence."""
-    (row,) = found._ranked_pairs  # noqa: SLF001
+    (row,) = found._ranked_pairs
     a, b, count = row["a"], row["b"], format_count(row["datasets"], "data set")
     first = (
         f"Of {count}, {a} is significantly better than {b} in {where} on {row['wins_a']}, "
@@ -575,7 +575,7 @@ def _judge_pairs(found: MetaAnalysis, where: str) -> tuple[str, str]:
         first = f"{first} With one on some and the other on others: {int(both.sum())}."
     if (pairs["reason"] != "").all():
         return first, ""
-    rows = [one for one in found._ranked_pairs if one["p_corrected"] <= found.alpha]  # noqa: SLF001
+    rows = [one for one in found._ranked_pairs if one["p_corrected"] <= found.alpha]
     if not rows:
         return first, (
             "On average over data sets like these, no model is shown to be better than "
@@ -590,7 +590,7 @@ def _judge_pairs(found: MetaAnalysis, where: str) -> tuple[str, str]:
 
 def _name_better_first(found: MetaAnalysis, row: Mapping[str, Any]) -> tuple[str, str]:
     a, b = row["a"], row["b"]
-    return (a, b) if row["mean_d_z"] * found._sign > 0 else (b, a)  # noqa: SLF001
+    return (a, b) if row["mean_d_z"] * found._sign > 0 else (b, a)
 
 
 # Tables
@@ -599,7 +599,7 @@ def _name_better_first(found: MetaAnalysis, row: Mapping[str, Any]) -> tuple[str
 def _build_pairs_table(found: MetaAnalysis) -> ShownTable:
     """Return the pairs of models over all data sets."""
     rows, level = found.pairs, f"{100 * (1 - found.alpha):.10g}%"
-    better = "lower is better" if found._sign < 0 else "higher is better"  # noqa: SLF001
+    better = "lower is better" if found._sign < 0 else "higher is better"
     cells = {
         **rows[["a", "b"]],
         "a better": rows["wins_a"].map(str),
@@ -641,7 +641,7 @@ def _build_differences_table(found: MetaAnalysis) -> ShownTable:
 def _to_table(
     found: MetaAnalysis, title: str, cells: dict[str, Any], note: str, n_left_aligned: int = 2
 ) -> ShownTable:
-    signature = found._first.signature(found.metric).short  # noqa: SLF001
+    signature = found._first.signature(found.metric).short
     return ShownTable(
         f"{title} by {found.metric}",
         pd.DataFrame(cells),

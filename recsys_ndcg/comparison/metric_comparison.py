@@ -28,7 +28,13 @@ from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.metrics import Metric, OverLists
 from recsys_ndcg.progress import progress_bar
 from recsys_ndcg.ranking import Exposures
-from recsys_ndcg.scoring import Measurement, adjust_for_chance, nearly_equal, subtract_scores
+from recsys_ndcg.scoring import (
+    Measurement,
+    adjust_for_chance,
+    describe_protocol,
+    nearly_equal,
+    subtract_scores,
+)
 from recsys_ndcg.significance import (
     CORRECTIONS,
     Moments,
@@ -144,7 +150,7 @@ class MetricComparison(ReadOnlyArrays):
         exposures = [one.exposures[column] for one in models.values() if one.exposures]
         if len(exposures) == len(models) and all(one is not None for one in exposures):
             fields["exposures"] = tuple(exposures)
-        fields["ranked"] = comparison.signatures[name].protocol_in_words
+        fields["ranked"] = describe_protocol(comparison.signatures[name])
         return cls(name, comparison.first_model.measurements[column], tuple(models), **fields)
 
     @property

@@ -19,7 +19,14 @@ from recsys_ndcg.arrays import Floats, Ids, Positions, are_equal, concat_along, 
 from recsys_ndcg.errors import InvalidInputError, escape_invisible, quote
 from recsys_ndcg.input import check_id_types, encode_ids
 from recsys_ndcg.ranking import Exposures
-from recsys_ndcg.scoring import Audit, Scores, Signature
+from recsys_ndcg.scoring import (
+    Audit,
+    Scores,
+    Signature,
+    describe_protocol,
+    sign_for_users,
+    sign_runs,
+)
 
 if TYPE_CHECKING:
     from recsys_ndcg.lists import GroupedLists
@@ -200,8 +207,7 @@ class ModelScores(Scores):
             for one in dict.fromkeys(run_of)
         ]
         signatures = {
-            name: Signature.of_runs([run.signatures[name] for run in runs])
-            for name in runs[0].signatures
+            name: sign_runs([run.signatures[name] for run in runs]) for name in runs[0].signatures
         }
         return replace(
             average,
@@ -345,7 +351,7 @@ def update_user_counts(signatures: Mapping[str, Signature], scores: Floats) -> d
     """Return signatures with the number of users who have a score."""
     counts = (~np.isnan(scores)).sum(axis=0).tolist()
     return {
-        name: signature.with_users(count)
+        name: sign_for_users(signature, count)
         for (name, signature), count in zip(signatures.items(), counts, strict=True)
     }
 
@@ -436,8 +442,8 @@ def _check_signatures(
         differences.pop("users", None)  # the number of users who have a score
         if "protocol" in differences:
             first, second = (
-                reference.signatures[metric].protocol_in_words,
-                signature.protocol_in_words,
+                describe_protocol(reference.signatures[metric]),
+                describe_protocol(signature),
             )
             msg = (
                 f"{metric} ({first}) of {reference_name!r} cannot be compared with {metric} "

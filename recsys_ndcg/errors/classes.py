@@ -58,7 +58,7 @@ def warn(message: str) -> None:
     if collected is not None:
         collected.append(message)
         return
-    level, frame = 1, sys._getframe()  # noqa: SLF001 - as pandas does
+    level, frame = 1, sys._getframe()
     while frame.f_back and Path(frame.f_code.co_filename).is_relative_to(_PACKAGE):
         level, frame = level + 1, frame.f_back
     warnings.warn(escape_invisible(message), DataWarning, stacklevel=level)

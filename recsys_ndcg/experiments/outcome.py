@@ -50,7 +50,7 @@ from recsys_ndcg.folds import CheckedSplits, FoldPlan, FoldRuns, RollingTime, lo
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.rendering import Document, Renderable, Section, ShownTable, pluralise
 from recsys_ndcg.report import format_cells, write_inputs
-from recsys_ndcg.scoring import find_metric_name
+from recsys_ndcg.scoring import find_metric_name, list_sources, write_arguments
 from recsys_ndcg.split_checks import SplitReport, tabulate_checks
 
 _SECONDS = ["fit_seconds", "predict_seconds", "measure_seconds"]
@@ -474,9 +474,9 @@ class Outcome:
         """Return the lines of Python that train and compare the same models."""
         models = [f"    {name!r}: {format_call(one.given)}," for name, one in self.models.items()]
         signatures = comparison.signatures
-        how = signatures[comparison.metrics[0]].as_arguments
+        how = write_arguments(signatures[comparison.metrics[0]])
         # the trainset of each fold gives the rest
-        reads_features = any("features" in one.sources for one in signatures.values())
+        reads_features = any("features" in list_sources(one) for one in signatures.values())
         splitter, is_number = self.ratings.splitter, self.ratings.is_default_kind
         made = [*(one.given for one in self.models.values()), *(() if is_number else [splitter])]
         given = {name: value for name, value in arguments.items() if value is not None}

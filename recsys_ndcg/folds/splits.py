@@ -338,7 +338,7 @@ def _get_generator(seed: Any) -> Any:
     """Return the generator for a seed as in Surprise: NumPy's global one for None."""
     if isinstance(seed, Integral):
         return np.random.RandomState(int(seed))
-    return np.random.mtrand._rand if seed is None else seed  # noqa: SLF001
+    return np.random.mtrand._rand if seed is None else seed
 
 
 def _sort_rows(

@@ -293,7 +293,7 @@ def _raise_damaged(reason: str) -> NoReturn:
     raise DamagedPickleError(reason)
 
 
-_PythonUnpickler: Any = pickle._Unpickler  # noqa: SLF001
+_PythonUnpickler: Any = pickle._Unpickler
 
 
 class _BoundedUnpickler(_PythonUnpickler):  # type: ignore[misc]

@@ -25,6 +25,7 @@ from recsys_ndcg.rendering import (
     list_first,
     pluralise,
 )
+from recsys_ndcg.scoring import describe_protocol
 from recsys_ndcg.significance import Moments, count_needed_users, is_of_few, measure_skewness
 from recsys_ndcg.version import __version__
 
@@ -436,7 +437,7 @@ def build_verdict(report: Report) -> Verdict:
     has_chance = audit_table["chance"].notna() & (summary["users"] > 0).to_numpy()
     name = next(iter(audit_table.index[has_chance]), audit_table.index[0])
     row: dict[str, Any] = {**summary.loc[name], **audit_table.loc[name]}
-    where = f"{name} ({report.signature(name).protocol_in_words})"
+    where = f"{name} ({describe_protocol(report.signature(name))})"
     if not row["users"]:
         return Verdict(f"No user has a score in {where}: there is nothing to judge.")
     is_below = name in _name_metrics_below_chance(report)

@@ -26,7 +26,14 @@ from recsys_ndcg.rendering import (
 )
 from recsys_ndcg.report.document import build_signatures_section
 from recsys_ndcg.report.explanation import DEPTH, build_user_lists
-from recsys_ndcg.scoring import Measurement, Scores, Signature, find_metric_name
+from recsys_ndcg.scoring import (
+    Measurement,
+    Scores,
+    Signature,
+    find_metric_name,
+    list_sources,
+    write_arguments,
+)
 
 if TYPE_CHECKING:
     import altair as alt
@@ -343,7 +350,7 @@ def write_call_arguments(signatures: Iterable[Signature]) -> list[str]:
     """
     by_options: dict[str, list[Signature]] = {}
     for signature in signatures:
-        by_options.setdefault(signature.as_arguments, []).append(signature)
+        by_options.setdefault(write_arguments(signature), []).append(signature)
     calls = []
     for options, group in by_options.items():
         names = [one.metric for one in group]
@@ -356,7 +363,7 @@ def write_call_arguments(signatures: Iterable[Signature]) -> list[str]:
 
 def _list_sources(signatures: Iterable[Signature]) -> list[str]:
     """Return the arguments that some metric needs besides the lists, such as ``"train"``."""
-    return sorted({name for one in signatures for name in one.sources})
+    return sorted({name for one in signatures for name in list_sources(one)})
 
 
 def write_evaluation_code(report: Report) -> str:

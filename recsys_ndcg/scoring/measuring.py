@@ -184,7 +184,7 @@ class Block(Cache):
         def grade() -> GradedLists:
             if self._labels is not None:
                 block, estimated = self._labels
-                graded = block._get_graded(one)  # noqa: SLF001 - of the same class
+                graded = block._get_graded(one)
                 return graded.with_lists(look_up_estimates(graded.lists, estimated))
             lists = prepare_lists(self.lists, one.convention, unlabelled_as=one.unlabelled_as)
             return GradedLists(lists, sort_grades=sort_grades)

@@ -33,7 +33,7 @@ from recsys_ndcg.lazy import Cache, lazy_property
 from recsys_ndcg.lists import Facts
 from recsys_ndcg.ranking import Exposures, ItemTotals
 from recsys_ndcg.scoring.measurement import Measurement
-from recsys_ndcg.scoring.signature import Signature
+from recsys_ndcg.scoring.signature import Signature, sign
 
 _LARGEST = 1e300  # sums over many users must fit a float64
 _SMALLEST = 1e-305  # smaller sums may have denormal parts, which have fewer digits
@@ -161,7 +161,7 @@ class MetricColumns:
     def make_signatures(self, facts: Facts) -> dict[str, Signature]:
         """Return the signature of every metric by name."""
         counted = zip(self.measurements, self.n_scored, strict=True)
-        return {str(one): Signature.of(one, facts, n_users) for one, n_users in counted}
+        return {str(one): sign(one, facts, n_users) for one, n_users in counted}
 
     def scores_from_ratios(self, ratios: Floats) -> Floats:
         """Turn each metric's ratio of numerator to denominator into a score (RMSE: its root)."""

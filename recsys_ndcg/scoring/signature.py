@@ -88,39 +88,14 @@ class Signature(str, Viewed):  # noqa: SLOT000 - caches the parsed text
             raise InvalidInputError(msg)
         is_custom = _CUSTOM_METRIC in texts
         name = metric if is_custom else resolve_alias(metric)
-        return cls.from_parts(name, OTHER_DEFAULTS | _normalise(texts))
+        return cls._from_parts(name, OTHER_DEFAULTS | _normalise(texts))
 
     @classmethod
-    def from_parts(cls, metric: str, texts: dict[str, str]) -> Self:
+    def _from_parts(cls, metric: str, texts: dict[str, str]) -> Self:
         """Return the signature of a metric and the texts of its fields, which must be valid."""
         order = (*_list_choices(metric), *REPORT_FIELDS)
         parts = [metric, *(f"{name}:{texts[name]}" for name in order if name in texts)]
         return str.__new__(cls, "|".join(parts))
-
-    @classmethod
-    def of(cls, one: Measurement, facts: Facts, n_users: int) -> Self:
-        """Return the signature of a measurement of data with these facts, over `n_users` users."""
-        longest = facts.apply_convention(one.convention).longest
-        texts = {**one.convention.texts, **_format_functions(one, facts, longest)}
-        texts["threshold"] = "none" if one.threshold is None else str(one.threshold)
-        if one.convention.short_list == "drop" and one.metric.k is None:
-            texts["short_below"] = str(one.short_below)
-        if one.metric.custom_class:
-            values = one.metric.compute_fingerprint(one.metric.k or longest)
-            fingerprint = "" if values is None else f"#{_fingerprint(values)}"
-            texts[_CUSTOM_METRIC] = f"{one.metric.custom_class}{fingerprint}"
-        if not one.metric.is_linear and not one.convention.tie_rule.by:
-            texts[_VALUE_OF] = "expected_exposure"
-        known = facts.background
-        if known is not None:
-            read = one.find_sources() & known.known
-            column = one.metric.column if isinstance(one.metric.column, str) else ""
-            texts |= {name: known.digest(name, column) for name in read}
-        if one.is_weighted and one.metric.takes_weights and one.metric.needs_labels:
-            is_by_item = known is not None and known.weights is not None
-            texts["weights"] = known.digest("weights") if known and is_by_item else "column"
-        texts |= {"protocol": facts.protocol, "users": str(n_users), "version": __version__}
-        return cls.from_parts(str(one.metric), texts)
 
     @property
     def text(self) -> str:
@@ -154,52 +129,6 @@ class Signature(str, Viewed):  # noqa: SLOT000 - caches the parsed text
         return Convention.from_signature(self.text)
 
     @property
-    def as_arguments(self) -> str:
-        """Python arguments for the same number: the threshold, and choices that are not defaults.
-
-        They begin with a comma, to follow other arguments.
-
-        Examples
-        --------
-        >>> import recsys_ndcg as rn
-        >>> linear = rn.Convention(gain="linear")
-        >>> report = rn.evaluate({"ann": [(4, 5), (3, 2)]}, convention=linear)
-        >>> report.signature("ndcg@10").as_arguments
-        ", convention=rn.Convention(gain='linear')"
-        """
-        values, texts = self.fields, self._texts
-        threshold = values["threshold"]
-        first = "" if threshold is None else f", threshold={threshold!r}"
-        choices = ", ".join(
-            f"{name}={_to_python(values[name])}"
-            for name, text in Convention.format_defaults().items()
-            if texts.get(name, text) != text
-        )
-        return f"{first}, convention=rn.Convention({choices})" if choices else first
-
-    @property
-    def sources(self) -> list[str]:
-        """The arguments that the metric needs besides the lists, such as ``"train"``."""
-        with suppress(RecsysNdcgError):  # a metric or a choice of the user's own is not known
-            (metric,) = parse_metrics(self.metric)
-            needs = metric.find_sources(self.convention)
-            return [name for name in SOURCES if name in needs]
-        return []
-
-    @property
-    def reads(self) -> frozenset[str]:
-        """The choices that can move the number, and the threshold if it can."""
-        metric_type = _find_metric_type(self.metric)
-        texts = self._texts
-        needs_threshold = (
-            metric_type is Metric  # not registered
-            or metric_type.needs_threshold
-            or ("gain" in metric_type.reads and texts["gain"] in THRESHOLD_GAINS)
-            or texts["mean_over"] == "relevant"
-        )
-        return metric_type.reads | {"threshold"} if needs_threshold else metric_type.reads
-
-    @property
     def short(self) -> str:
         """The short form, for a paper: choices that are not defaults and can move the number.
 
@@ -219,7 +148,7 @@ class Signature(str, Viewed):  # noqa: SLOT000 - caches the parsed text
         True
         """
         defaults = Convention.format_defaults() | OTHER_DEFAULTS
-        reads = {*self.reads, "protocol"}
+        reads = {*self._reads, "protocol"}
         parts = {
             name: f"{name}:{text}"
             for name, text in self._texts.items()
@@ -230,29 +159,6 @@ class Signature(str, Viewed):  # noqa: SLOT000 - caches the parsed text
         is_beyond = not reads.isdisjoint(Convention.BEYOND_ACCURACY)
         digest = f"defaults:{Convention.digest_defaults(beyond_accuracy=is_beyond)}"
         return "|".join([self.metric, *choices, digest, *rest])
-
-    @classmethod
-    def of_runs(cls, runs: Sequence[Signature]) -> Self:
-        """Return the signature of a mean over several runs, with the sources of all."""
-        first, *others = [run.fields for run in runs]
-        texts = Convention.parse_texts(runs[0].text)[1]
-        for name in first.keys() & SOURCES.keys():
-            found = sorted({str(one.get(name)) for one in (first, *others)})
-            if len(found) > 1:
-                texts[name] = f"{len(found)} kinds#{_hash_text('|'.join(found))}"
-        return cls.from_parts(runs[0].metric, texts)
-
-    @property
-    def protocol_in_words(self) -> str:
-        """What is ranked, in two words for a sentence."""
-        protocol = str(self.fields["protocol"])
-        if protocol.startswith("catalogue"):
-            return "whole catalogue"
-        return _PROTOCOLS_IN_WORDS.get(protocol, protocol)
-
-    def with_users(self, n_users: int) -> Signature:
-        """Return the signature with another number of users."""
-        return self.from_parts(self.metric, {**self._texts, "users": str(n_users)})
 
     def differences(self, other: str) -> dict[str, tuple[Any, Any]]:
         """Return the differences that can move the number: ``{field: (mine, theirs)}``.
@@ -288,6 +194,19 @@ class Signature(str, Viewed):  # noqa: SLOT000 - caches the parsed text
         """Return equal hashes for equal signatures."""
         return hash(frozenset(self._parts_to_compare.items()))
 
+    @property
+    def _reads(self) -> frozenset[str]:
+        """The choices that can move the number, and the threshold if it can."""
+        metric_type = _find_metric_type(self.metric)
+        texts = self._texts
+        needs_threshold = (
+            metric_type is Metric  # not registered
+            or metric_type.needs_threshold
+            or ("gain" in metric_type.reads and texts["gain"] in THRESHOLD_GAINS)
+            or texts["mean_over"] == "relevant"
+        )
+        return metric_type.reads | {"threshold"} if needs_threshold else metric_type.reads
+
     @lazy_property
     def _texts(self) -> dict[str, str]:
         texts = Convention.parse_texts(self.text)[1]
@@ -297,9 +216,91 @@ class Signature(str, Viewed):  # noqa: SLOT000 - caches the parsed text
     @lazy_property
     def _parts_to_compare(self) -> dict[str, str]:
         """The parts that must agree in equal signatures."""
-        ignored = {*Convention.field_names(), "threshold"} - self.reads
+        ignored = {*Convention.field_names(), "threshold"} - self._reads
         texts = {name: text for name, text in self._texts.items() if name not in ignored}
         return {"metric": self.metric, **texts}
+
+
+def sign(one: Measurement, facts: Facts, n_users: int) -> Signature:
+    """Return the signature of a measurement of data with these facts, over `n_users` users."""
+    longest = facts.apply_convention(one.convention).longest
+    texts = {**one.convention.texts, **_format_functions(one, facts, longest)}
+    texts["threshold"] = "none" if one.threshold is None else str(one.threshold)
+    if one.convention.short_list == "drop" and one.metric.k is None:
+        texts["short_below"] = str(one.short_below)
+    if one.metric.custom_class:
+        values = one.metric.compute_fingerprint(one.metric.k or longest)
+        fingerprint = "" if values is None else f"#{_fingerprint(values)}"
+        texts[_CUSTOM_METRIC] = f"{one.metric.custom_class}{fingerprint}"
+    if not one.metric.is_linear and not one.convention.tie_rule.by:
+        texts[_VALUE_OF] = "expected_exposure"
+    known = facts.background
+    if known is not None:
+        read = one.find_sources() & known.known
+        column = one.metric.column if isinstance(one.metric.column, str) else ""
+        texts |= {name: known.digest(name, column) for name in read}
+    if one.is_weighted and one.metric.takes_weights and one.metric.needs_labels:
+        is_by_item = known is not None and known.weights is not None
+        texts["weights"] = known.digest("weights") if known and is_by_item else "column"
+    texts |= {"protocol": facts.protocol, "users": str(n_users), "version": __version__}
+    return Signature._from_parts(str(one.metric), texts)
+
+
+def sign_runs(runs: Sequence[Signature]) -> Signature:
+    """Return the signature of a mean over several runs, with the sources of all."""
+    first, *others = [run.fields for run in runs]
+    texts = Convention.parse_texts(runs[0].text)[1]
+    for name in first.keys() & SOURCES.keys():
+        found = sorted({str(one.get(name)) for one in (first, *others)})
+        if len(found) > 1:
+            texts[name] = f"{len(found)} kinds#{_hash_text('|'.join(found))}"
+    return Signature._from_parts(runs[0].metric, texts)
+
+
+def sign_for_users(signature: Signature, n_users: int) -> Signature:
+    """Return the signature with another number of users."""
+    return Signature._from_parts(signature.metric, {**signature._texts, "users": str(n_users)})
+
+
+def write_arguments(signature: Signature) -> str:
+    """Python arguments for the same number: the threshold, and choices that are not defaults.
+
+    They begin with a comma, to follow other arguments.
+
+    Examples
+    --------
+    >>> import recsys_ndcg as rn
+    >>> linear = rn.Convention(gain="linear")
+    >>> report = rn.evaluate({"ann": [(4, 5), (3, 2)]}, convention=linear)
+    >>> write_arguments(report.signature("ndcg@10"))
+    ", convention=rn.Convention(gain='linear')"
+    """
+    values, texts = signature.fields, signature._texts
+    threshold = values["threshold"]
+    first = "" if threshold is None else f", threshold={threshold!r}"
+    choices = ", ".join(
+        f"{name}={_to_python(values[name])}"
+        for name, text in Convention.format_defaults().items()
+        if texts.get(name, text) != text
+    )
+    return f"{first}, convention=rn.Convention({choices})" if choices else first
+
+
+def list_sources(signature: Signature) -> list[str]:
+    """Return the arguments that the metric needs besides the lists, such as ``"train"``."""
+    with suppress(RecsysNdcgError):  # a metric or a choice of the user's own is not known
+        (metric,) = parse_metrics(signature.metric)
+        needs = metric.find_sources(signature.convention)
+        return [name for name in SOURCES if name in needs]
+    return []
+
+
+def describe_protocol(signature: Signature) -> str:
+    """Return what is ranked, in two words for a sentence."""
+    protocol = str(signature.fields["protocol"])
+    if protocol.startswith("catalogue"):
+        return "whole catalogue"
+    return _PROTOCOLS_IN_WORDS.get(protocol, protocol)
 
 
 def _find_metric_type(name: str) -> type[Metric]:

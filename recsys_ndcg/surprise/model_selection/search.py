@@ -408,7 +408,7 @@ class RandomizedSearchCV(MeasuredSearch, model_selection.RandomizedSearchCV):  #
     ) -> Any:
         """Return random combinations; for lists Surprise ignores `random_state`."""
         if any(hasattr(values, "rvs") for values in param_distributions.values()):
-            return model_selection.RandomizedSearchCV._sample_parameters(  # noqa: SLF001
+            return model_selection.RandomizedSearchCV._sample_parameters(
                 param_distributions, n_iter, random_state
             )
         grid = [
