@@ -19,7 +19,7 @@ from recsys_ndcg.input import split_format
 from recsys_ndcg.lists import GroupedLists, RankedLists
 from recsys_ndcg.parallel import limit_threads
 from recsys_ndcg.ratings import split_catalogue
-from recsys_ndcg.report import Report
+from recsys_ndcg.report import Report, report_lists
 from recsys_ndcg.scale import find_engine, is_pair, list_tables
 from recsys_ndcg.scoring import Cutoffs, Metrics, Plan
 
@@ -252,7 +252,8 @@ def evaluate_by_plan(  # noqa: PLR0913 - with the options of the command line
         _check_n_items(data, n_items)
         options = {"memory_limit": memory_limit, "per_user": per_user, "n_items": n_items}
         report = engine(data, plan, columns=columns, text=text, **options, progress=progress)
-        return replace(report, inputs=_describe_inputs(data, plan, columns, text, n_items))
+        inputs = _describe_inputs(data, plan, columns, text, n_items)
+        return replace(report, _data=replace(report._data, inputs=inputs))
     if per_user is None:
         return evaluate_in_memory(data, plan, columns, text, n_items)
     from recsys_ndcg.rendering import find_score_writer  # noqa: PLC0415 - rarely needed
@@ -288,8 +289,9 @@ def evaluate_in_memory(
         The data cannot be read, or a measurement cannot be computed.
     """
     lists = read_lists(data, plan, columns, text, n_items)
-    report = Report.from_lists(plan.add_background(lists), plan)
-    return replace(report, inputs=_describe_inputs(data, plan, columns, text, n_items))
+    report = report_lists(plan.add_background(lists), plan)
+    inputs = _describe_inputs(data, plan, columns, text, n_items)
+    return replace(report, _data=replace(report._data, inputs=inputs))
 
 
 def _describe_inputs(

@@ -125,7 +125,7 @@ class NumberExplanation(Renderable):
     table: pd.DataFrame
     remarks: list[str]
 
-    def document(self, *, with_verdict: bool = False) -> Document:  # noqa: ARG002 - has none
+    def _document(self, *, with_verdict: bool = False) -> Document:  # noqa: ARG002 - has none
         """Return the document: the table and the remarks."""
         cells = self.table.drop(columns="stated")
         cells["protocol"] += np.where(self.table["stated"], " (stated)", "")

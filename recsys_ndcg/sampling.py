@@ -99,7 +99,7 @@ def what_sampling_would_say(  # noqa: PLR0913 - with the parameters of evaluate
     """
     check_integer("negatives", negatives, 1)
     if isinstance(scores, Report):
-        first = scores.audit_data.measurements[0]
+        first = scores._data.audit.measurements[0]
         threshold = first.threshold if threshold is None else threshold
         convention = convention or first.convention
     plan = Plan.of(metrics or _DEFAULT_METRICS, k=k, threshold=threshold, convention=convention)
@@ -126,13 +126,13 @@ def what_sampling_would_say(  # noqa: PLR0913 - with the parameters of evaluate
 def _read(scores: Any, plan: Plan, columns: Mapping[str, str] | None) -> GroupedLists:
     """Return the lists of all candidates."""
     if isinstance(scores, Report):
-        if scores.audit_data.lists is None:
+        if scores._data.audit.lists is None:
             msg = (
                 "This report has no lists, because it was loaded, or computed in parts. Pass the "
                 "predictions of all candidates, or a table of the columns rank and candidates."
             )
             raise InvalidInputError(msg)
-        return scores.audit_data.lists
+        return scores._data.audit.lists
     if isinstance(scores, Mapping | pd.DataFrame) and {"rank", "candidates"} <= {*scores}:
         try:
             table = pd.DataFrame(scores)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
 
@@ -48,3 +49,9 @@ def evaluated(
 def same(left: pd.DataFrame, right: pd.DataFrame) -> None:
     """Compare tables up to the last digits of their sums."""
     pd.testing.assert_frame_equal(left, right, rtol=1e-11, atol=1e-11, check_index_type=False)
+
+
+def have_same_labels(one: rn.Report, other: rn.Report) -> bool:
+    """Return whether two reports have the same users with the same labels."""
+    first, second = (report._data.audit.label_digests for report in (one, other))
+    return one.users.tolist() == other.users.tolist() and bool(np.array_equal(first, second))

@@ -161,7 +161,7 @@ def test_a_door_lists_only_names_that_exist_and_are_used() -> None:
     """
     used = package_size.names_used_elsewhere()
     for one in (Convention, rn.RankedLists, rn.Signature):
-        module, _, name = one._view.partition(":")  # noqa: SLF001
+        module, _, name = one._view.partition(":")
         used[module.split(".")[1]].add(name)
     for room, names in package_size.read_stubs().items():
         if room.startswith("recsys_ndcg.surprise") and find_spec("surprise") is None:

@@ -32,7 +32,7 @@ RECORDS = [
 @pytest.mark.parametrize("kind", RECORDS)
 def test_every_array_of_a_record_has_an_axis(kind: Any) -> None:
     """A field that is forgotten would keep all users when some are taken."""
-    named = set(" ".join(kind._axes.values()).split())  # noqa: SLF001
+    named = set(" ".join(kind._axes.values()).split())
     assert named <= {each.name for each in fields(kind)} | {"*"}
     arrays = {each.name for each in fields(kind) if _ARRAY.search(str(each.type))}
     if "*" not in named:

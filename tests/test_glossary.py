@@ -62,7 +62,7 @@ def test_every_heading_of_a_page_is_explained() -> None:
     report, across = evaluate(data, 2), rn.across({"one": first, "other": compared[0]})
     headings: set[str] = set()
     for result in (report, report.by("activity"), first, across):
-        for table in find_tables([one for each in result.page().sections for one in each.parts]):
+        for table in find_tables([one for each in result._page().sections for one in each.parts]):
             names = table.cells.columns
             headings |= {*names, *(table.cells[names[0]] if names[0] in {"audit", "count"} else ())}
     metrics = re.compile("|".join(report.metrics))

@@ -145,7 +145,7 @@ def test_extras_of_extras_are_resolved(
     """Each library once; without the extra's libraries, the one that is missing."""
     monkeypatch.setattr(checks, "_CHECKOUT", tmp_path)
     monkeypatch.setattr("importlib.metadata.requires", {"recsys-ndcg": DECLARED}.get)
-    found = shlex.split(checks._source(extra, "no-such-library"))  # noqa: SLF001
+    found = shlex.split(checks._source(extra, "no-such-library"))
     assert sorted(found) == sorted(expected)
 
 
@@ -158,14 +158,14 @@ def test_a_copy_names_the_missing_library(monkeypatch: pytest.MonkeyPatch, tmp_p
     monkeypatch.setattr(checks, "_CHECKOUT", tmp_path)
     monkeypatch.setattr("importlib.metadata.requires", requires)
     assert message_of("no_such_library").endswith("Run: pip install no_such_library")
-    assert checks._source("surprise", "surprise") == "scikit-surprise"  # noqa: SLF001
+    assert checks._source("surprise", "surprise") == "scikit-surprise"
 
 
 def test_libraries_that_pip_knows_by_another_name_are_listed() -> None:
     """Every library that a message can name is a requirement of its extra."""
     project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     for library, extra in EXTRAS.items():
-        name = checks._PIP_NAMES.get(library, library)  # noqa: SLF001
+        name = checks._PIP_NAMES.get(library, library)
         declared = project["optional-dependencies"][extra]
         assert name in [re.split("[<>=]", one)[0] for one in declared], library
 

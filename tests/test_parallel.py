@@ -73,7 +73,7 @@ def test_n_jobs_also_limits_later_computations(
     """The audit, segments, other cutoffs, and saving."""
     monkeypatch.setattr(parallel, "ThreadPoolExecutor", None)  # fails when it is called
     report = rn.evaluate(frame, metrics=["ndcg@10"], threshold=4, n_jobs=1)
-    audit_data = report.audit_data
+    audit_data = report._data.audit
     assert len(report.audit)
     assert len(report.by("activity").summary)
     assert audit_data.measure_others(Plan.of(["ndcg@5"]).measurements).scores_with_orders
@@ -146,7 +146,7 @@ def test_workers_of_joblib_share_the_cores(monkeypatch: pytest.MonkeyPatch) -> N
     """Joblib sets the number of threads that libraries may start."""
     joblib = pytest.importorskip("joblib")
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    cores = parallel._count_cores()  # noqa: SLF001
+    cores = parallel._count_cores()
     work = [joblib.delayed(_count_in_worker)(place) for place in range(4)]
     assert set(joblib.Parallel(n_jobs=max(cores, 2))(work)) == {1}
 
@@ -205,7 +205,7 @@ def test_an_invalid_number_of_threads_raises(n_jobs: Any, frame: pd.DataFrame) -
 def test_blocks_cover_everything_once() -> None:
     """Also of nothing."""
     assert parallel.split_users(np.array([0])) == []
-    size = parallel._MIN_ROWS  # noqa: SLF001
+    size = parallel._MIN_ROWS
     assert parallel.split_users(np.arange(size + 2)) == [(0, size), (size, size + 1)]
 
 

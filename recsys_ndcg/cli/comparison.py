@@ -228,18 +228,17 @@ class StatisticsOptions:
     def check(self, models: Collection[str]) -> None:
         """Raise if an option is invalid, before anything is evaluated."""
         from recsys_ndcg.comparison import check_baseline, check_test_options
-        from recsys_ndcg.report import Report
+        from recsys_ndcg.report import BUILT_IN_GROUPS as GROUPS
 
         options = asdict(self)
         by, train, baseline = map(options.pop, ("by", "train", "baseline"))
         check_test_options(**options)
         check_baseline(baseline, models)
-        groups = Report.BUILT_IN_GROUPS
         # a name without a folder or an ending is more likely a misspelt group than a missing file
-        if by and by not in groups and not (os.sep in by or Path(by).suffix or os.path.exists(by)):  # noqa: PTH110
-            msg = f"--by: no built-in group or file is named {quote(by)}. {suggest(by, groups)}"
+        if by and by not in GROUPS and not (os.sep in by or Path(by).suffix or os.path.exists(by)):  # noqa: PTH110
+            msg = f"--by: no built-in group or file is named {quote(by)}. {suggest(by, GROUPS)}"
             raise InvalidInputError(msg)
-        files = (None if by in groups else by, train)
+        files = (None if by in GROUPS else by, train)
         check_files_exist(*(Path(path) for path in files if path is not None))
 
 
@@ -362,4 +361,4 @@ def across(
     found = across_of(files, metric=name, alpha=alpha)
     if not page.write(found):
         values = found.to_dict() if output.form == "json" else found.to_frame()
-        output.show(found.document(), values)
+        output.show(found, values)

@@ -284,16 +284,17 @@ def _check_ratings(ratings: pd.DataFrame) -> None:
 
 def _print_models(comparison: Comparison, reports: dict[str, Report]) -> None:
     from recsys_ndcg.cli.terminal import print_document, print_legend, print_verdicts
+    from recsys_ndcg.rendering import build_document
 
     name, best = comparison.metrics[0], comparison.leaderboard.index[0]
     print_line()
-    models = comparison.document(name)
+    models = build_document(comparison)
     print_document(models, out, quiet=True)
     print_verdicts(models, out)
     report = reports[best]
     print_line()
     print_line(f"{best} in detail", "bold")
-    scores = report.document()
+    scores = build_document(report)
     print_document(scores, out, legend=False)
     for title, ascending in (("Best users", False), ("Worst users", True)):
         users = report.leaderboard(name, n=5, by="z", ascending=ascending)

@@ -57,14 +57,14 @@ def _completion_words() -> dict[str, Iterable[str]]:
     from recsys_ndcg.comparison import USERS_CHOICES
     from recsys_ndcg.convention import PRESETS
     from recsys_ndcg.metrics import METRICS
-    from recsys_ndcg.report import Report
+    from recsys_ndcg.report import BUILT_IN_GROUPS, LEADERBOARD_COLUMNS
 
     return {
         "format": FORMATS,
         "metric": METRICS,
         "preset": PRESETS,
-        "segments": Report.BUILT_IN_GROUPS,
-        "sort": Report.LEADERBOARD_COLUMNS,
+        "segments": BUILT_IN_GROUPS,
+        "sort": LEADERBOARD_COLUMNS,
         "users": USERS_CHOICES,
         "test": TESTS,
         "correction": CORRECTIONS,

@@ -98,13 +98,18 @@ class OutputOptions:
         check_choice("form", self.form, FORMATS)
 
     def show(
-        self, document: Document, values: Values, *, to: Console = out, tables_only: bool = False
+        self,
+        result: Document | Renderable,
+        values: Values,
+        *,
+        to: Console = out,
+        tables_only: bool = False,
     ) -> None:
-        """Print a document, or its values in CSV or JSON.
+        """Print a result, or its values in CSV or JSON.
 
         Parameters
         ----------
-        document : Document
+        result : Document or Renderable
             For text, Markdown and LaTeX.
         values : pandas.DataFrame or dict
             For CSV and JSON.
@@ -114,7 +119,9 @@ class OutputOptions:
             Whether Markdown and LaTeX have only the tables.
         """
         from recsys_ndcg.cli.terminal import print_document
+        from recsys_ndcg.rendering import Renderable, build_document
 
+        document = build_document(result) if isinstance(result, Renderable) else result
         if self.form == "text":
             print_document(document, to, quiet=self.quiet, full=self.full_signature)
         elif self.form in {"csv", "json"}:
@@ -129,7 +136,7 @@ class OutputOptions:
         """Print a report."""
         summary = self._with_signatures(report.summary.rename_axis("metric"), report)
         values = {"summary": _list_rows(summary)} if self.form == "json" else summary
-        self.show(report.document(), values, to=to)
+        self.show(report, values, to=to)
 
     def show_comparison(self, found: Comparison, kinds: Sequence[str] = ("leaderboard",)) -> None:
         """Print tables of a comparison; CSV has the first of them, for all metrics."""
@@ -146,7 +153,9 @@ class OutputOptions:
             write_text(found.to_latex())
             kinds = kinds[1:]
         if kinds:
-            self.show(found.document(kinds=kinds), values)
+            from recsys_ndcg.rendering import build_document
+
+            self.show(build_document(found, kinds=kinds), values)
 
     def _with_signatures(self, table: pd.DataFrame, found: Report | Comparison) -> pd.DataFrame:
         """Return a table with a column of each metric's signature, in full or short."""
@@ -254,8 +263,10 @@ class PageOptions:
         """
         if self.html is None:
             return False
+        from recsys_ndcg.rendering import render_page
+
         command = shlex.join(["recsys-ndcg", *sys.argv[1:]])
-        page = found.render_page(command, title=self.title, date=self.date)
+        page = render_page(found, command, title=self.title, date=self.date)
         _write_bytes(self.html, page.encode())
         return is_dash(self.html)
 

@@ -126,7 +126,7 @@ def leaderboard(  # noqa: PLR0913 - one parameter per option
     report = source.load_saved([Report], convention, text_format, allowed=", --metric and --format")
     if report is None:
         report, metric = source.evaluate(text_format, convention.plan([asked], None)), asked
-    name = report.metrics[report.find_column_of_users(metric)]
+    name = report.metrics[report._data.find_column_of_users(metric)]
     board = report.leaderboard(name, n, by=by, ascending=ascending)
     board = board.set_axis(escape_surrogates(board.index)).rename_axis("user")
     document = build_leaderboard_document(board, f"{name} by {by}", report.signature(name))
@@ -155,9 +155,11 @@ def describe_left_out(board: pd.DataFrame) -> str:
 def _print_runs(paths: list[Path], metric: str | None, output: OutputOptions) -> None:
     """Print the models of some runs, the best first."""
     from recsys_ndcg.experiments import load_runs
+    from recsys_ndcg.rendering import build_document
 
     runs = load_runs(*paths)
-    output.show(runs.document(metric), runs.sort_by(metric).reset_index(), tables_only=True)
+    document = build_document(runs, measure=metric)
+    output.show(document, runs.sort_by(metric).reset_index(), tables_only=True)
 
 
 def explain_number(
@@ -182,7 +184,7 @@ def explain_number(
 
     found = explain(" ".join(text), items=items)
     values = found.to_dict() if form.lower() == "json" else found.table
-    OutputOptions(form).show(found.document(), values)
+    OutputOptions(form).show(found, values)
 
 
 def presets(*, form: str = _FORMAT) -> None:

@@ -65,6 +65,6 @@ def check_split(  # noqa: PLR0913 - one parameter per option
     if not page.write(found):
         table = found.checks.reset_index()
         table["rows"] = table["rows"].map("; ".join)
-        output.show(found.document(), found.to_dict() if output.form == "json" else table)
+        output.show(found, found.to_dict() if output.form == "json" else table)
     if fail_on is not None:
         exit_if_failed([found.gate(fail_on)], quiet=output.quiet)

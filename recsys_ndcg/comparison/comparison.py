@@ -669,7 +669,7 @@ class Comparison(Renderable):
             name = self._find_metric_of_users(metric)
         return plot_metric(self, kind, name, *self._choose_pair(name, a, b))
 
-    def document(
+    def _document(
         self,
         metric: str | Metric | None = None,
         kinds: Sequence[str] = ("leaderboard",),
@@ -689,7 +689,7 @@ class Comparison(Renderable):
         """
         return build_comparison_document(self, self._find_metric(metric), kinds)
 
-    def page(self, command: str | None = None) -> Document:
+    def _page(self, command: str | None = None) -> Document:
         """Return the document of the HTML page: charts, segments, users' lists in two models."""
         # imported here, because it imports all plots
         from recsys_ndcg.comparison.page import build_comparison_page  # noqa: PLC0415

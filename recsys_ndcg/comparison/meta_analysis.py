@@ -271,7 +271,7 @@ class MetaAnalysis(Renderable):
         )
         return chart  # type: ignore[no-any-return]
 
-    def document(self, *, with_verdict: bool = True) -> Document:  # noqa: ARG002 - it always has one
+    def _document(self, *, with_verdict: bool = True) -> Document:  # noqa: ARG002 - it always has one
         """Return the document: the pairs, the verdict, remarks, the data sets, signatures."""
         names = list_first(self.datasets, _MAX_NAMED)
         return Document(
@@ -298,9 +298,9 @@ class MetaAnalysis(Renderable):
             names_to_shorten=[*self.models, *self.datasets, self.metric],
         )
 
-    def page(self, command: str | None = None) -> Document:
+    def _page(self, command: str | None = None) -> Document:
         """Return the document of the HTML page, with forest plots of the first pairs."""
-        document = self.document()
+        document = self._document()
         pairs, *others, how = document.sections
         charts = [
             Charts(self.plot(a=one["a"], b=one["b"])) for one in self._ranked_pairs[:_MAX_CHARTS]

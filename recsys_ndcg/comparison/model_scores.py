@@ -267,7 +267,7 @@ class ModelScores(Scores):
             The model has no lists, because it was read from a file, averaged over folds, is chance,
             or its data is larger than memory.
         """
-        if self.report is None or self.report.audit_data.lists is None:
+        if self.report is None or self.report._data.audit.lists is None:
             msg = (
                 f"{model!r} has no lists: it was read from a file, is averaged, chance, or larger "
                 "than memory. Compare predictions, or reports of predictions."
@@ -278,11 +278,11 @@ class ModelScores(Scores):
     def require_lists(self, model: str) -> GroupedLists:
         """Return the lists of the compared users; parameter and error as in `require_report`."""
         report = self.require_report(model)
-        lists = report.audit_data.lists
+        lists = report._data.audit.lists
         assert lists is not None, "require_report has checked this"  # noqa: S101
         if len(report.users) == len(self.users):
             return lists
-        return lists.take(report.scores.positions_of(self.users))
+        return lists.take(report._data.scores.positions_of(self.users))
 
     def index_of_metric(self, name: str) -> int:
         """Return the column of a metric."""

@@ -37,8 +37,8 @@ from recsys_ndcg.rendering import (
     shorten,
 )
 from recsys_ndcg.report import (
+    BUILT_IN_GROUPS,
     MAX_USERS,
-    Report,
     build_audit_table,
     build_chance_section,
     build_cutoff_section,
@@ -527,8 +527,8 @@ def _build_list_pairs(comparison: Comparison, a: str, b: str, users: Positions) 
         if model.report is None:
             return None
         if len(model.report.users) != len(model.users):
-            positions = model.report.scores.positions_of(model.users)[users]
-        lists = build_user_lists(model.report.audit_data, positions, name)
+            positions = model.report._data.scores.positions_of(model.users)[users]
+        lists = build_user_lists(model.report._data.audit, positions, name)
         if lists is None:
             return None
         lists_of_models.append(lists)
@@ -546,7 +546,7 @@ def write_comparison_code(comparison: Comparison) -> str:
         return comparison.code
     first, inputs = comparison.first_model, dict(comparison.inputs)
     models = {name: one for name, one in comparison.model_scores.items() if name != CHANCE}
-    files = {name: {} if one.report is None else one.report.inputs for name, one in models.items()}
+    files = {name: one.report._data.inputs if one.report else {} for name, one in models.items()}
     columns = {one.get("columns", "") for one in files.values() if "report" not in one}
     signatures: Any = first.signatures.values()
     calls, options = write_call_arguments(signatures), ""
@@ -594,7 +594,7 @@ def _write_test_arguments(comparison: Comparison) -> tuple[list[str], list[str]]
     if comparison.segment_of_user is None:
         return arguments, []
     name = comparison.segment_of_user.name  # built-in segments have a name, others a table
-    by = repr(name) if name in Report.BUILT_IN_GROUPS else comparison.inputs.get("by", "segments")
+    by = repr(name) if name in BUILT_IN_GROUPS else comparison.inputs.get("by", "segments")
     needed = ["segments"] if by == "segments" else []
     needs_train = name in {"cold", "training_ratings"}
     if needs_train or (name == "activity" and "train" in comparison.inputs):

@@ -445,7 +445,7 @@ def _evaluate_model(name: str, data: Any, options: EvaluationOptions) -> ModelSc
         data = evaluate_in_memory(data, options.plan, options.columns, n_items=options.n_items)
     if _is_cross_validation(data):
         return _select_metrics(data.averaged_scores, options)
-    audit = data.audit_data
+    audit = data._data.audit
     if audit.source and not any(map(audit.take_orders_from, options.audits)):
         options.audits[:] = [audit]
     return _select_metrics(ModelScores.from_audit(audit, report=data), options)

@@ -202,7 +202,7 @@ class Trends(Renderable):
         heads = {name: str(name).replace("_", " ") for name in cells} | {"time": "from"}
         return ShownTable("Ratings by cut", cells.rename(columns=heads), n_left_aligned=2)
 
-    def document(self, *, with_verdict: bool = False) -> Document:  # noqa: ARG002 - it has none
+    def _document(self, *, with_verdict: bool = False) -> Document:  # noqa: ARG002 - it has none
         """Return the document: for each metric the scores by cut and the trends."""
         parts = [
             part

@@ -31,7 +31,7 @@ from recsys_ndcg.experiments.cells import Cell, Failure, Result
 from recsys_ndcg.experiments.models import GIVEN_PREFIX
 from recsys_ndcg.files import Archive, check_path, open_file, to_json_value, write_file
 from recsys_ndcg.folds import FoldRun, ProtocolScores
-from recsys_ndcg.report import Report
+from recsys_ndcg.report import Report, ReportData
 from recsys_ndcg.scoring import Audit
 
 _FORMAT = 4
@@ -219,7 +219,7 @@ class RunFolder:
         """Write the users' scores of one protocol, and return the entry for the fold's record."""
         is_catalogue = any(name.endswith(":catalogue") for name in scores.names)
         path = self._get_path(cell, f".{'catalogue' if is_catalogue else 'rated'}.json")
-        Report(audit).save(path)
+        Report(ReportData(audit)).save(path)
         parts = scores.by_items
         by_items = None if parts is None else parts[[*_PARTS]].reset_index().to_dict("list")
         return {
@@ -332,7 +332,7 @@ def _load_scores(stored: dict[str, Any], folder: Path) -> ProtocolScores:
     if _compute_digest(path) != stored["sha256"]:
         msg = f"{path.name} was changed or damaged after it was written."
         raise InvalidInputError(msg)
-    audit = Report.load(path).audit_data
+    audit = Report.load(path)._data.audit
     by_items = None
     if stored["by_items"] is not None:
         parts = pd.DataFrame(stored["by_items"]).astype(dict.fromkeys(_PARTS, np.float64))

@@ -170,7 +170,7 @@ class SavedRuns(Renderable):
         )
         return table.set_index(["run", "model"])
 
-    def document(self, measure: str | None = None, *, with_verdict: bool = False) -> Document:  # noqa: ARG002 - it has none
+    def _document(self, measure: str | None = None, *, with_verdict: bool = False) -> Document:  # noqa: ARG002 - it has none
         """Return the document: the table with the best in a measure first, and the remarks."""
         table = self.sort_by(measure).reset_index()
         folds = [f"{done}/{of}" for done, of in zip(table["done"], table["of"], strict=True)]

@@ -89,10 +89,10 @@ class OptunaPruner:
             The report has no such metric, or the scores are not numbers.
         """
         if isinstance(result, Report):
-            totals, names = result.audit_data.totals, result.metrics
+            totals, names = result._data.audit.totals, result.metrics
             moments = totals.score_moments
             column = names.index(
-                find_metric_name(metric, names, "This report", result.metrics_of_users)
+                find_metric_name(metric, names, "This report", result._data.metrics_of_users)
             )
             kinds = {name: bool(one[column]) for name, one in totals.kinds.items()}
         else:

@@ -2,8 +2,10 @@ from recsys_ndcg.rendering.exports import find_score_writer as find_score_writer
 from recsys_ndcg.rendering.forms import Document as Document
 from recsys_ndcg.rendering.forms import ReadableTable as ReadableTable
 from recsys_ndcg.rendering.forms import Renderable as Renderable
+from recsys_ndcg.rendering.forms import build_document as build_document
 from recsys_ndcg.rendering.forms import escape_latex as escape_latex
 from recsys_ndcg.rendering.forms import map_texts as map_texts
+from recsys_ndcg.rendering.forms import render_page as render_page
 from recsys_ndcg.rendering.page import Charts as Charts
 from recsys_ndcg.rendering.parts import Choice as Choice
 from recsys_ndcg.rendering.parts import Code as Code

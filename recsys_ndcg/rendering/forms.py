@@ -335,7 +335,7 @@ class Renderable(ABC):
     """A result that can be rendered for people: its base class."""
 
     @abstractmethod
-    def document(self, *, with_verdict: bool = False) -> Document:
+    def _document(self, *, with_verdict: bool = False) -> Document:
         """Return the document.
 
         Parameters
@@ -344,7 +344,7 @@ class Renderable(ABC):
             Whether to put the verdict on top, if there is one.
         """
 
-    def page(self, command: str | None = None) -> Document:  # noqa: ARG002 - of some results
+    def _page(self, command: str | None = None) -> Document:  # noqa: ARG002 - of some results
         """Return the document of its page, which has more sections.
 
         Parameters
@@ -352,7 +352,7 @@ class Renderable(ABC):
         command : str, optional
             The command line that made it, if any.
         """
-        return self.document(with_verdict=True)
+        return self._document(with_verdict=True)
 
     def to_markdown(self) -> str:
         """Return the table, the remarks and the signatures as Markdown."""
@@ -390,22 +390,10 @@ class Renderable(ABC):
         InvalidInputError
             The file cannot be written.
         """
-        page = self.render_page(title=title, date=date)
+        page = render_page(self, title=title, date=date)
         if path is not None:
             write_file(path, page)
         return PageText(page)
-
-    def render_page(
-        self,
-        command: str | None = None,
-        *,
-        title: str | None = None,
-        date: str | dt.date | None = None,
-    ) -> str:
-        """Return its page, as `to_html`; `command` is the command line that makes it, if any."""
-        page = self.page(command)
-        title = str(title or "").strip() or page.title
-        return replace(page, title=title, date="" if date is None else str(date)).render("page")
 
     def __str__(self) -> str:
         """Return the table, the remarks and the signatures as text."""
@@ -417,7 +405,25 @@ class Renderable(ABC):
         return self._render("html", with_verdict=True)
 
     def _render(self, form: str, **what: Any) -> str:
-        return self.document(**what).render(form)
+        return self._document(**what).render(form)
+
+
+def render_page(
+    result: Renderable,
+    command: str | None = None,
+    *,
+    title: str | None = None,
+    date: str | dt.date | None = None,
+) -> str:
+    """Return its page, as `to_html`; `command` is the command line that makes it, if any."""
+    page = result._page(command)
+    title = str(title or "").strip() or page.title
+    return replace(page, title=title, date="" if date is None else str(date)).render("page")
+
+
+def build_document(result: Renderable, **what: Any) -> Document:
+    """Return the document of a result; `what` chooses its parts, as its class defines."""
+    return result._document(**what)
 
 
 class PageText(str):

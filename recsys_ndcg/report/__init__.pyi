@@ -1,3 +1,4 @@
+from recsys_ndcg.report.data import ReportData as ReportData
 from recsys_ndcg.report.document import build_audit_table as build_audit_table
 from recsys_ndcg.report.document import build_remarks_section as build_remarks_section
 from recsys_ndcg.report.document import build_signatures_section as build_signatures_section
@@ -12,12 +13,16 @@ from recsys_ndcg.report.page import build_cutoff_section as build_cutoff_section
 from recsys_ndcg.report.page import build_user_section as build_user_section
 from recsys_ndcg.report.page import write_call_arguments as write_call_arguments
 from recsys_ndcg.report.page import write_inputs as write_inputs
+from recsys_ndcg.report.report import LEADERBOARD_COLUMNS as LEADERBOARD_COLUMNS
 from recsys_ndcg.report.report import Report as Report
+from recsys_ndcg.report.report import report_audit as report_audit
+from recsys_ndcg.report.report import report_lists as report_lists
 from recsys_ndcg.report.saving import build_tracker_keys as build_tracker_keys
 from recsys_ndcg.report.saving import flatten_metrics as flatten_metrics
 from recsys_ndcg.report.saving import pack_exposures as pack_exposures
 from recsys_ndcg.report.saving import unpack_exposures as unpack_exposures
 from recsys_ndcg.report.segments import UnknownKeyError as UnknownKeyError
+from recsys_ndcg.report.user_groups import BUILT_IN_GROUPS as BUILT_IN_GROUPS
 from recsys_ndcg.report.user_groups import assign_segments as assign_segments
 from recsys_ndcg.report.user_groups import bin_training_counts as bin_training_counts
 from recsys_ndcg.report.views import view_convention as view_convention

@@ -94,7 +94,7 @@ def build_report_document(report: Report, *, with_verdict: bool = False) -> Docu
 
 def _format_summary(report: Report) -> pd.DataFrame:
     """Return the summary as text, a row per metric; trivial and short users if there are any."""
-    summary, totals = report.summary, report.audit_data.totals_with_orders
+    summary, totals = report.summary, report._data.audit.totals_with_orders
     summary[INTERVAL] = [*map(format_range, summary["ci_low"], summary["ci_high"])]
     baselines = report.baselines.T.rename(columns={"MostPopular": "popular"})  # fits the column
     first, last = ["mean", INTERVAL, "pooled", "median"], ["adjusted", "users", "undefined"]
@@ -175,7 +175,7 @@ def find_remarks(report: Report) -> list[str]:
 
 
 def _remark_on_chance(report: Report, audit_rows: AuditRows) -> Iterator[str]:
-    mean, bounded = report.mean, report.bounded  # an unbounded metric has no scale
+    mean, bounded = report.mean, report._data.bounded  # an unbounded metric has no scale
     # random lists are the most novel, so only metrics of relevance are compared with chance
     of_relevance = _name_relevance_metrics(report)
     audit_rows = {name: audit_rows[name] for name in of_relevance}
@@ -198,7 +198,7 @@ def _remark_on_chance(report: Report, audit_rows: AuditRows) -> Iterator[str]:
     has_chance = any(not math.isnan(row["chance"]) for row in audit_rows.values())
     if sampled := describe_sampled_lists(report):
         yield sampled
-    elif has_chance and report.audit_data.protocol == "supplied":
+    elif has_chance and report._data.audit.protocol == "supplied":
         yield (
             "Chance is a random order of each list. For random lists of the catalogue's items, "
             "give the catalogue (catalogue=items, or their number)."
@@ -218,7 +218,7 @@ def describe_sampled_lists(report: Report) -> str:
     They do if all have the same length, at least `_MIN_SAMPLED`, and one relevant item each: in
     the first items of a whole catalogue, some users' relevant items are missing.
     """
-    scores, protocol = report.audit_data.by_user, report.audit_data.protocol
+    scores, protocol = report._data.audit.by_user, report._data.audit.protocol
     is_named = protocol == "sampled"
     if scores is None or protocol.startswith("catalogue"):
         return ""
@@ -245,18 +245,18 @@ def _remark_on_users(report: Report, _: AuditRows) -> Iterator[str]:
     for key, finding in findings.items():
         if counts[key] > _FEW_USERS * users:
             yield f"{counts[key]} of {users} users {finding}."
-    summary, moments = report.summary, report.audit_data.totals.score_moments
+    summary, moments = report.summary, report._data.audit.totals.score_moments
     is_same: Any = moments.is_constant
     yield from _limit_lines(
         describe_equal_scores(f"All {row.users} users", name, row.mean, row.ci_low)
         for name, row in zip(summary.index[is_same], summary[is_same].itertuples(), strict=True)
     )
-    by_user = report.audit_data.by_user
+    by_user = report._data.audit.by_user
     scores = None if by_user is None else by_user.per_user
     named = [("", name) for name in report.metrics]
-    yield from _limit_lines(describe_rough_means(moments, scores, named, report.bounded))
+    yield from _limit_lines(describe_rough_means(moments, scores, named, report._data.bounded))
     undefined = [*summary.index[summary["users"] == 0]]
-    of_users = [name for name in undefined if name in report.metrics_of_users]
+    of_users = [name for name in undefined if name in report._data.metrics_of_users]
     of_all = [name for name in undefined if name not in of_users]
     if of_users:
         yield f"No user has a score in {', '.join(of_users)}."
@@ -322,7 +322,7 @@ def _remark_on_ties(report: Report, audit_rows: AuditRows) -> Iterator[str]:
         if row["tie_high"] - row["tie_low"] >= _TIES_MATTER
     ]
     if wide:
-        yield _describe_ties(report.audit_data.totals, wide)
+        yield _describe_ties(report._data.audit.totals, wide)
 
 
 def _describe_ties(totals: Totals, columns: Sequence[int]) -> str:
@@ -352,7 +352,7 @@ def _remark_on_weights(report: Report, _: AuditRows) -> Iterator[str]:
         f"Labels are weighted: {labels}, worth {weights['effective']:.0f} of equal weight; the "
         f"heaviest 1 % hold {100 * weights['top_share']:.0f} % of the weight."
     )
-    measurements = report.audit_data.measurements
+    measurements = report._data.audit.measurements
     sums = [str(one) for one in measurements if one.metric.bounded and not one.is_bounded]
     if sums:
         yield (
@@ -372,7 +372,7 @@ def _remark_on_labels(report: Report, audit_rows: AuditRows) -> Iterator[str]:
         "outside": "Listed items that are not in the catalogue",
         "seen": "Listed items that the user had in training",
     }
-    measurements = report.audit_data.measurements
+    measurements = report._data.audit.measurements
     if not any(one.metric.needs_labels for one in measurements):
         del findings["unlabelled"]
     for key, finding in findings.items():
@@ -393,12 +393,12 @@ def _remark_on_labels(report: Report, audit_rows: AuditRows) -> Iterator[str]:
 
 def _name_relevance_metrics(report: Report) -> list[str]:
     """Return the names of the metrics that are not of items."""
-    return [str(one) for one in report.audit_data.measurements if not one.metric.needs]
+    return [str(one) for one in report._data.audit.measurements if not one.metric.needs]
 
 
 def _name_metrics_below_chance(report: Report) -> list[str]:
     """Return the names of the metrics whose mean is clearly below chance."""
-    totals = report.audit_data.totals_with_all_roles
+    totals = report._data.audit.totals_with_all_roles
     is_below = (totals.adjusted < 0) & (np.abs(_find_z(totals)) >= _CLEAR_Z)
     return [*np.array(report.metrics)[is_below]]
 
@@ -485,7 +485,7 @@ def _format_score(row: dict[str, Any]) -> str:
 
 def find_warnings(report: Report, facts: Facts, plan: Plan) -> Iterator[str]:
     """Yield warnings of valid but suspicious data, and of misleading scores."""
-    audit = report.audit_data
+    audit = report._data.audit
     yield from (*find_suspicions(facts), *plan.find_warnings(facts))
     totals, column = _find_metric_below_chance(audit)
     if column is not None:
@@ -506,11 +506,11 @@ def _find_widest_tie_range(report: Report) -> int | None:
     A range matters if it changes the third decimal and is wider than half the interval of the
     mean. One user has no interval, so only the third decimal counts.
     """
-    totals = report.audit_data.totals
+    totals = report._data.audit.totals
     if totals.counts["tied"] < _FEW_TIED * totals.counts["users"]:
         return None
     width = totals.mean_of("highest") - totals.mean_of("lowest")
-    matters = report.bounded.to_numpy() & (width >= _TIES_MATTER)
+    matters = report._data.bounded.to_numpy() & (width >= _TIES_MATTER)
     if not matters.any():
         return None
     low, high = totals.mean_interval()

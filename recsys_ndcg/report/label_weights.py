@@ -298,7 +298,7 @@ def vary_gamma(
         )
         raise InvalidInputError(msg)
     first = next(iter(reports.values()))
-    name = find_metric_name(metric, first.metrics, "This report", first.metrics_of_users)
+    name = find_metric_name(metric, first.metrics, "This report", first._data.metrics_of_users)
     for model, one in reports.items():
         find_metric_name(name, one.metrics, f"The report {quote(model)}")
     users = _find_common_users(reports, name)
@@ -309,7 +309,7 @@ def vary_gamma(
         {model: [*map(one, grid)] for model, one in means.items()}, pd.Index(grid, name="gamma")
     )
     swaps = pd.DataFrame(_find_swaps(table, means), columns=["gamma", "below", "above"])
-    known = get_lists(first.audit_data).background
+    known = get_lists(first._data.audit).background
     source = None if known is None else known.propensity
     gamma = None if source is None else source.gamma
     return Sensitivity(name, table, swaps.sort_values("gamma", ignore_index=True), gamma)
@@ -348,13 +348,13 @@ def _find_common_users(reports: Mapping[str, Report], name: str) -> pd.Index[Any
 
 def _digest_labels(report: Report) -> pd.Series[int]:
     """Return a digest of each user's labels without weights by item, which are varied."""
-    lists = replace(get_lists(report.audit_data), background=None)
+    lists = replace(get_lists(report._data.audit), background=None)
     return pd.Series(digest_labels(lists), pd.Index(lists.users))
 
 
 def _choices(report: Report, name: str) -> Measurement:
     """Return the measurement of a metric, as if labels had weights."""
-    one = report.audit_data.measurements[report.metrics.index(name)]
+    one = report._data.audit.measurements[report.metrics.index(name)]
     return replace(one, is_weighted=True)
 
 
@@ -380,7 +380,7 @@ class _MeanByGamma:
     """The mean of a metric as a function of gamma."""
 
     def __init__(self, report: Report, name: str, train: Any, users: pd.Index[Any]) -> None:
-        audit = report.audit_data
+        audit = report._data.audit
         lists, one = get_lists(audit), audit.measurements[report.metrics.index(name)]
         if not _is_sum_over_labels(one):
             raise InvalidInputError(_format_no_sums([name]))

@@ -70,15 +70,15 @@ def build_report_page(report: Report, command: str | None = None) -> Document:
 
     `command`: the command line that made the page, if there was one.
     """
-    document, scores = report.document(with_verdict=True), report.audit_data.scores_with_orders
+    document, scores = report._document(with_verdict=True), report._data.audit.scores_with_orders
     score_section, remarks, _ = document.sections
     signatures = report.signatures
     rows = [(name, f"{n:,}") for name, n in report.counts.items()]
     cells = pd.DataFrame(rows, columns=["count", "number"])
     counts = Section.folded("The counts", [ShownTable("Users and rows", cells)])
     of_users: list[Section] = []
-    if report.metrics_of_users:  # the first of them, as numbers of all lists have no users
-        column = report.metrics.index(report.metrics_of_users[0])
+    if report._data.metrics_of_users:  # the first of them, as numbers of all lists have no users
+        column = report.metrics.index(report._data.metrics_of_users[0])
         own, chance = scores.per_user[:, column], scores.roles["chance"][:, column]
         of_users = [
             *build_chance_section(own, chance, report.metrics[column]),
@@ -117,10 +117,10 @@ def build_cutoff_section(report: Report, note: str = "") -> Iterator[Section]:
 
     `note`: a sentence to add to the lead.
     """
-    audit, lead = report.audit_data, f"{_BY_CUTOFF} {note}".rstrip()
+    audit, lead = report._data.audit, f"{_BY_CUTOFF} {note}".rstrip()
     if audit.lists is not None and audit.n_users > _MAX_MEASURED:
         sample = np.linspace(0, audit.n_users - 1, _MAX_MEASURED).astype(np.int64)
-        report = replace(report, audit_data=audit.take(sample))
+        report = replace(report, _data=replace(report._data, audit=audit.take(sample)))
         lead += f" It is of a sample of {_MAX_MEASURED:,} users."
     with suppress(InvalidInputError):
         chart = plot_report(report)
@@ -128,7 +128,7 @@ def build_cutoff_section(report: Report, note: str = "") -> Iterator[Section]:
 
 
 def _build_activity_section(report: Report, column: int) -> Iterator[Section]:
-    scores = report.audit_data.scores
+    scores = report._data.audit.scores
     activity, score = scores.counts.activity, scores.per_user[:, column]
     is_known = ~(np.isnan(activity) | np.isnan(score))
     if not is_known.any() or np.ptp(activity[is_known]) == 0:
@@ -155,8 +155,8 @@ def plot_report(
     check_choice("kind", kind, ("k", "users"))
     if kind == "k":
         return plot(kind, _measure_cutoffs(report, _group_cutoffs_by_metric(report, metric)))
-    scores = report.audit_data.scores_with_orders
-    column = report.find_column_of_users(metric)
+    scores = report._data.audit.scores_with_orders
+    column = report._data.find_column_of_users(metric)
     name = scores.names[column]
     _check_scored(report, [name])
     columns = {"score": scores.per_user[:, column], "chance": scores.roles["chance"][:, column]}
@@ -169,12 +169,13 @@ def _measure_cutoffs(report: Report, families: dict[str, list[Measurement]]) -> 
     A metric with a single cutoff is measured at smaller ones, too, if the report has lists.
     """
     _check_scored(report, [str(one) for family in families.values() for one in family])
-    audit, table = report.audit_data, _summarise_by_cutoff(report)
+    audit, table = report._data.audit, _summarise_by_cutoff(report)
     if audit.lists is not None:
         single = {name: family[0] for name, family in families.items() if len(family) == 1}
         smaller = {name: _list_smaller_cutoffs(measurement) for name, measurement in single.items()}
         if any(smaller.values()):
-            more = replace(report, audit_data=audit.measure_others(tuple(chain(*smaller.values()))))
+            audit = audit.measure_others(tuple(chain(*smaller.values())))
+            more = replace(report, _data=replace(report._data, audit=audit))
             table = pd.concat([table, _summarise_by_cutoff(more)])
         families = {name: [*family, *smaller.get(name, [])] for name, family in families.items()}
     parts = [table.loc[[*map(str, each)]].assign(metric=name) for name, each in families.items()]
@@ -183,14 +184,14 @@ def _measure_cutoffs(report: Report, families: dict[str, list[Measurement]]) -> 
 
 def _summarise_by_cutoff(report: Report) -> pd.DataFrame:
     table = report.summary[["mean", "ci_low", "ci_high", "chance"]]
-    ks: list[Any] = [one.metric.k for one in report.audit_data.measurements]
-    table = table.assign(k=ks).set_axis(report.audit_data.totals.names)
+    ks: list[Any] = [one.metric.k for one in report._data.audit.measurements]
+    table = table.assign(k=ks).set_axis(report._data.audit.totals.names)
     return table.rename(columns={"ci_low": "low", "ci_high": "high"})
 
 
 def _group_cutoffs_by_metric(report: Report, metric: str | None) -> dict[str, list[Measurement]]:
     """Return the measurements with a cutoff, of all metrics or one, by name without cutoff."""
-    by_name = {str(one): one for one in report.scores.measurements}
+    by_name = {str(one): one for one in report._data.scores.measurements}
     families: dict[str, list[Measurement]] = {}
     for name, measurement in by_name.items():
         if (k := measurement.metric.k) is not None:
@@ -224,7 +225,7 @@ def _list_smaller_cutoffs(measurement: Measurement) -> list[Measurement]:
 
 def _check_scored(report: Report, names: list[str]) -> None:
     """Raise if no user has a score in any of these metrics."""
-    scored = dict(zip(report.scores.names, report.scores.n_scored, strict=True))
+    scored = dict(zip(report._data.scores.names, report._data.scores.n_scored, strict=True))
     if not any(scored[name] for name in names):
         msg = f"No user has a score in {', '.join(names)}: there is nothing to plot."
         raise InvalidInputError(msg)
@@ -235,7 +236,7 @@ def _check_scored(report: Report, names: list[str]) -> None:
 
 def _build_user_section(report: Report, column: int) -> Section:
     """Return the section of the users, by z in a metric, or by score if it has no z."""
-    scores, name = report.audit_data.scores_with_orders, report.metrics[column]
+    scores, name = report._data.audit.scores_with_orders, report.metrics[column]
     score, z = scores.per_user[:, column], scores.z[:, column]
     trivial = scores.trivial[:, column]
     sign = 1 if scores.measurements[column].metric.greater_is_better else -1
@@ -243,7 +244,7 @@ def _build_user_section(report: Report, column: int) -> Section:
     key, n_items = sign * (z if has_z else score), scores.counts.n_items
     positions = _select_users(key, sign * score, trivial, n_items)
     audit = report.per_user_audit(name).iloc[positions]
-    others = [one for one in report.metrics_of_users if one != name]
+    others = [one for one in report._data.metrics_of_users if one != name]
     columns = [
         (name, audit["score"]),
         *((one, audit[one]) for one in ("chance", "adjusted", "z") if audit[one].notna().any()),
@@ -255,7 +256,7 @@ def _build_user_section(report: Report, column: int) -> Section:
         positions,
         [(heading, [*map(format_number, values)]) for heading, values in columns],
         trivial=trivial[positions],
-        lists=build_user_lists(report.audit_data, positions),
+        lists=build_user_lists(report._data.audit, positions),
         row_content=f"the first {DEPTH} ranks next to the best order",
         selection_note=_SELECTION,
         sorted_column=("z" if has_z else name) if sign > 0 else None,
@@ -368,7 +369,7 @@ def _list_sources(signatures: Iterable[Signature]) -> list[str]:
 
 def write_evaluation_code(report: Report) -> str:
     """Return Python code that gives the same numbers: one call per convention."""
-    inputs, signatures = report.inputs, report.signatures.values()
+    inputs, signatures = report._data.inputs, report.signatures.values()
     if "report" in inputs:
         return "\n".join(["import recsys_ndcg as rn", "", f"report = {inputs['report']}"])
     columns = f"columns={inputs['columns']}, " if "columns" in inputs else ""

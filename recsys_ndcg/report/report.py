@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -23,6 +23,7 @@ from recsys_ndcg.errors import (
 from recsys_ndcg.input import make_index
 from recsys_ndcg.rendering import Document, Renderable
 from recsys_ndcg.report import saving
+from recsys_ndcg.report.data import ReportData
 from recsys_ndcg.report.document import build_report_document, find_remarks, find_warnings
 from recsys_ndcg.report.explanation import explain_user
 from recsys_ndcg.report.gaps import build_gaps, find_known_groups
@@ -30,7 +31,7 @@ from recsys_ndcg.report.label_weights import Sensitivity, split_by_items, vary_g
 from recsys_ndcg.report.rarefaction import compute_rarefaction
 from recsys_ndcg.report.segments import Segments, UnknownKeyError
 from recsys_ndcg.report.user_groups import BUILT_IN_GROUPS, assign_segments, has_column
-from recsys_ndcg.scoring import ITEM_COUNTS, Audit, Plan, Scores, Signature, find_metric_name
+from recsys_ndcg.scoring import ITEM_COUNTS, Audit, Plan, Signature
 from recsys_ndcg.significance import (
     BOOTSTRAPS,
     Moments,
@@ -46,6 +47,9 @@ if TYPE_CHECKING:
     from recsys_ndcg.metrics import Metric
     from recsys_ndcg.scoring import Totals
 
+#: The columns that `Report.leaderboard` can rank by.
+LEADERBOARD_COLUMNS = ("score", "adjusted", "z")
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Report(Renderable, Mapping[str, float]):
@@ -56,16 +60,8 @@ class Report(Renderable, Mapping[str, float]):
 
     Parameters
     ----------
-    audit_data : Audit
-        Everything that was measured; all tables come from it: the scores of every user, chance,
-        ties, counts, signatures, and the lists if they were kept.
-    known_baselines : pandas.DataFrame, optional
-        The means of other models on the same users, a row per model.
-    inputs : mapping of str
-        Python for the arguments of `evaluate` that are files, or for the report if it was loaded;
-        for the code on a page.
-    known_weights : mapping of str, optional
-        `label_weights`, if the lists are not known.
+    _data : ReportData
+        What the tables are made of; `evaluate` makes it.
 
     Attributes
     ----------
@@ -91,59 +87,12 @@ class Report(Renderable, Mapping[str, float]):
     {'ndcg@2': 0.813, 'precision@2': 0.5, 'recall@2': 0.5}
     """
 
-    audit_data: Audit
-    known_baselines: pd.DataFrame | None = None
-    inputs: Mapping[str, str] = field(default_factory=dict)
-    known_weights: Mapping[str, float] | None = None
-    #: The columns that `leaderboard` can rank by, and the built-in groups of `by`.
-    LEADERBOARD_COLUMNS: ClassVar[tuple[str, ...]] = ("score", "adjusted", "z")
-    BUILT_IN_GROUPS: ClassVar[tuple[str, ...]] = BUILT_IN_GROUPS
-
-    @classmethod
-    def from_lists(cls, lists: GroupedLists, plan: Plan) -> Report:
-        """Measure lists as planned, and warn about suspicious data.
-
-        Raises
-        ------
-        InvalidInputError
-            The plan needs something that the lists do not have.
-
-        Warns
-        -----
-        DataWarning
-            As in `from_audit`.
-        """
-        facts = plan.facts_of(lists)
-        plan = plan.resolve(facts, lists)
-        audit = Audit.of(lists, plan, facts)
-        _ = audit.signatures  # now, as they call functions of the user's, which can fail
-        return cls.from_audit(audit, facts, plan)
-
-    @classmethod
-    def from_audit(cls, audit: Audit, facts: Facts, plan: Plan) -> Report:
-        """Return the report of measured lists, and warn about valid but suspicious data.
-
-        Warns
-        -----
-        DataWarning
-            Data that looks like a mistake, a threshold that separates no items, lists that are
-            worse than random order, ties that change a score.
-        """
-        weights = facts.weights
-        report = cls(audit, known_weights=None if weights is None else weights.numbers)
-        for warning in find_warnings(report, facts, plan):
-            warn(warning)
-        return report
-
-    @property
-    def scores(self) -> Scores:
-        """The numerators and denominators of every user."""
-        return self.audit_data.scores
+    _data: ReportData
 
     def __getitem__(self, metric: str | Metric) -> float:
         """Return the mean of a metric."""
         try:
-            return float(self.mean.iloc[self._position_of(str(metric))])
+            return float(self.mean.iloc[self._data.find_column(str(metric))])
         except InvalidInputError as error:
             raise UnknownKeyError(str(error)) from None
 
@@ -161,69 +110,47 @@ class Report(Renderable, Mapping[str, float]):
             return NotImplemented
         return self is other or (
             self.metrics == other.metrics
-            and self.audit_data.signatures == other.audit_data.signatures
+            and self._data.audit.signatures == other._data.audit.signatures
             and self.users.tolist() == other.users.tolist()
-            and self.scores.equals(other.scores)
+            and self._data.scores.equals(other._data.scores)
             and np.array_equal(
-                self.audit_data.totals.mean, other.audit_data.totals.mean, equal_nan=True
+                self._data.audit.totals.mean, other._data.audit.totals.mean, equal_nan=True
             )
         )
 
     def __hash__(self) -> int:
         """Return a hash that equal reports share."""
-        return hash((*self.audit_data.signatures.values(), self.audit_data.n_users))
+        return hash((*self._data.audit.signatures.values(), self._data.audit.n_users))
 
     @property
     def signatures(self) -> dict[str, Signature]:
         """The signature of each metric: how it was computed."""
-        return dict(self.audit_data.signatures)
+        return dict(self._data.audit.signatures)
 
     @property
     def users(self) -> Ids:
         """The user ids, in the order of `per_user`."""
-        return self.scores.users
+        return self._data.scores.users
 
     @property
     def metrics(self) -> list[str]:
         """The names of the metrics, in the order in which they were requested."""
-        return [str(one) for one in self.audit_data.measurements]
-
-    @property
-    def metrics_of_users(self) -> list[str]:
-        """The names of the metrics that have a score per user."""
-        return [str(one) for one in self.audit_data.measurements if one.metric.per_user]
-
-    def find_column_of_users(self, metric: str | Metric | None = None) -> int:
-        """Return the position of a metric that has a score per user, by default the first such one.
-
-        Raises
-        ------
-        InvalidInputError
-            The report has no such metric, or it is a number of all lists together.
-        """
-        chosen = (self.metrics_of_users or self.metrics)[0] if metric is None else metric
-        return self._position_of(chosen, self.metrics_of_users)
-
-    @property
-    def bounded(self) -> pd.Series[bool]:
-        """Whether each metric is always between 0 and 1."""
-        bounded = [one.is_bounded for one in self.audit_data.measurements]
-        return pd.Series(bounded, index=self.metrics, dtype=bool)
+        return self._data.metrics
 
     @property
     def per_user(self) -> pd.DataFrame:
         """The scores by user: n_items, n_relevant, then a column per metric."""
-        return self.scores.table()
+        return self._data.scores.table()
 
     @property
     def mean(self) -> pd.Series[float]:
         """The mean of each metric over the users who have a score."""
-        return pd.Series(self.audit_data.totals.mean, index=self.metrics, name="mean", copy=True)
+        return pd.Series(self._data.audit.totals.mean, index=self.metrics, name="mean", copy=True)
 
     @property
     def pooled(self) -> pd.Series[float]:
         """The sum of the numerators over the sum of the denominators, by metric."""
-        return pd.Series(self.audit_data.totals.pooled, index=self.metrics, name="pooled")
+        return pd.Series(self._data.audit.totals.pooled, index=self.metrics, name="pooled")
 
     @property
     def counts(self) -> dict[str, int]:
@@ -241,7 +168,7 @@ class Report(Renderable, Mapping[str, float]):
         duplicates (merged rows); and if there are any: cold (listed items without training rows),
         outside (not in the catalogue), seen (which the user had in training).
         """
-        totals, protocol = self.audit_data.totals_with_orders, self.audit_data.protocol
+        totals, protocol = self._data.audit.totals_with_orders, self._data.audit.protocol
         counts = dict(totals.counts)
         users, ratings, candidates = map(counts.pop, ("users", "ratings", "candidates"))
         rows = {"ratings" if protocol == "rated" else "recommended": ratings}
@@ -258,13 +185,13 @@ class Report(Renderable, Mapping[str, float]):
     @property
     def summary(self) -> pd.DataFrame:
         """The main numbers, a row per metric: mean, interval, pooled, chance, ties."""
-        totals, intervals = self.audit_data.totals_with_orders, self.intervals()
+        totals, intervals = self._data.audit.totals_with_orders, self.intervals()
         columns = {
             "mean": totals.mean,
             "ci_low": intervals["mean_low"].to_numpy(),
             "ci_high": intervals["mean_high"].to_numpy(),
             "pooled": totals.pooled,
-            "median": self.audit_data.median,
+            "median": self._data.audit.median,
             "users": totals.n_scored,
             "undefined": totals.n_without_value,
             **self._compare_with_chance(totals),
@@ -280,9 +207,9 @@ class Report(Renderable, Mapping[str, float]):
         labels (their number), effective ((Σv)²/Σv², Kish 1965: as many labels of equal weight give
         as precise a mean) and top_share (of the weight: the heaviest 1 % of the labels).
         """
-        source = self.audit_data.source
+        source = self._data.audit.source
         facts = None if source is None else source.facts.weights
-        numbers = self.known_weights if facts is None else facts.numbers
+        numbers = self._data.weights if facts is None else facts.numbers
         return None if numbers is None else pd.Series(numbers, name="label_weights")
 
     @property
@@ -293,7 +220,7 @@ class Report(Renderable, Mapping[str, float]):
         ``MostPopular``, too: the items with the most ratings.
         """
         chance = self.audit[["chance"]].T
-        return chance if self.known_baselines is None else pd.concat([self.known_baselines, chance])
+        return chance if self._data.baselines is None else pd.concat([self._data.baselines, chance])
 
     @property
     def audit(self) -> pd.DataFrame:
@@ -321,7 +248,7 @@ class Report(Renderable, Mapping[str, float]):
 
         NaN if a number does not exist.
         """
-        totals = self.audit_data.totals_with_all_roles
+        totals = self._data.audit.totals_with_all_roles
         counts, best = totals.counts, totals.mean_of("best")
         zero, top = totals.mean_of("zero"), totals.mean_of("top")
         if not counts["unlabelled"] and "zero" in totals.roles:
@@ -402,14 +329,14 @@ class Report(Renderable, Mapping[str, float]):
         >>> report.intervals(method="percentile").loc["ndcg@2"].round(3).tolist()
         [0.797, 1.0, 0.797, 1.0]
         """
-        totals = self.audit_data.totals
+        totals = self._data.audit.totals
         if method == "t":
             check_level("level", level, such_as=0.95)
             low, high = totals.mean_interval(level)
             ratios: Iterable[Any] = totals.ratio_moments.find_interval(level, **totals.kinds)
         else:
             check_choice("method", method, ("t", *BOOTSTRAPS))
-            scores = self.scores
+            scores = self._data.scores
             options: dict[str, Any] = {"method": method, "draws": draws, "seed": seed}
             parts_of_ratio = (scores.numerator, scores.denominator)
             tables = (np.where(scores.is_defined, part, 0.0) for part in parts_of_ratio)
@@ -425,10 +352,10 @@ class Report(Renderable, Mapping[str, float]):
 
     def _intervals_over_lists(self, level: float) -> Floats:
         """Return the jackknife's intervals of numbers of all lists together, NaN for others."""
-        totals = self.audit_data.totals
-        if self.audit_data.by_user is None:
+        totals = self._data.audit.totals
+        if self._data.audit.by_user is None:
             return np.full((2, len(self.metrics)), np.nan)
-        values = self.audit_data.pseudo_values
+        values = self._data.audit.pseudo_values
         ends = Moments.of(None, values, ~np.isnan(values)).find_interval(level)
         return clip_ends(ends, **totals.kinds)
 
@@ -440,11 +367,11 @@ class Report(Renderable, Mapping[str, float]):
 
     def _adjusted_interval(self) -> tuple[Any, Any]:
         """Return the 95 % interval of `adjusted`, NaN if chance is unknown for some users."""
-        totals = self.audit_data.totals_with_orders
+        totals = self._data.audit.totals_with_orders
         if totals.room_moments is None:
             return np.nan, np.nan
         moments, best = (totals.room_moments, totals.score_moments), totals.mean_of("best")
-        bounded = self.bounded.to_numpy()
+        bounded = self._data.bounded.to_numpy()
         return find_adjusted_interval(*moments, totals.adjusted, best, bounded=bounded)
 
     def signature(self, metric: str | Metric | None = None) -> Signature:
@@ -458,7 +385,7 @@ class Report(Renderable, Mapping[str, float]):
         >>> rn.evaluate({"ann": [(4.5, 5), (3.0, 2)]}).signature("ndcg@10")[:36]
         'ndcg@10|gain:exponential|discount:lo'
         """
-        return self.audit_data.signatures[self.metrics[self._position_of(metric)]]
+        return self._data.audit.signatures[self.metrics[self._data.find_column(metric)]]
 
     def per_user_audit(self, metric: str | Metric | None = None) -> pd.DataFrame:
         """Return each user's score in a metric next to chance, extremes, adjusted and z.
@@ -486,8 +413,8 @@ class Report(Renderable, Mapping[str, float]):
         >>> audit.loc["ann"].round(3).tolist()
         [0.813, 0.658, 0.452, 0.623]
         """
-        column = self._position_of(metric, self.metrics_of_users)
-        scores = self.audit_data.scores_with_orders
+        column = self._data.find_column(metric, self._data.metrics_of_users)
+        scores = self._data.audit.scores_with_orders
         counts = scores.counts
         has_threshold = not np.isnan(counts.n_relevant).any()
         columns = {
@@ -550,11 +477,11 @@ class Report(Renderable, Mapping[str, float]):
         >>> board["score"].round(3).to_dict()
         {'bob': 1.0, 'ann': 0.963}
         """
-        column = self._position_of(metric, self.metrics_of_users)
-        scores = self.audit_data.scores_with_orders
+        column = self._data.find_column(metric, self._data.metrics_of_users)
+        scores = self._data.audit.scores_with_orders
         if n is not None:
             check_integer("n", n, 1)
-        check_choice("by", by, self.LEADERBOARD_COLUMNS)
+        check_choice("by", by, LEADERBOARD_COLUMNS)
         needed = {"adjusted": "best", "z": "deviation"}
         if by in needed and np.isnan(scores.roles[needed[by]][:, column]).all():
             msg = f"{self.metrics[column]} has no {by} for any user: pass by='score'."
@@ -602,7 +529,7 @@ class Report(Renderable, Mapping[str, float]):
         >>> report.take(["ann"]).mean["ndcg@10"]
         np.float64(1.0)
         """
-        return Report(self.audit_data.take(self.scores.positions_of(users)))
+        return Report(ReportData(self._data.audit.take(self._data.scores.positions_of(users))))
 
     def by(
         self,
@@ -655,14 +582,14 @@ class Report(Renderable, Mapping[str, float]):
         >>> segments["old"].users.tolist()
         ['bob', 'eve']
         """
-        if isinstance(groups, str) and groups in self.BUILT_IN_GROUPS and has_column(data, groups):
+        if isinstance(groups, str) and groups in BUILT_IN_GROUPS and has_column(data, groups):
             msg = (
                 f"{groups!r} is a built-in group and a column of data. Leave out data, or pass the "
                 f"column as groups: data[['user', {groups!r}]]."
             )
             raise InvalidInputError(msg)
         options: dict[str, Any] = {"tables": [data], "train": train, "columns": columns}
-        return Segments.from_groups(assign_segments(groups, self.scores, **options), self)
+        return Segments.from_groups(assign_segments(groups, self._data.scores, **options), self)
 
     def gaps(  # noqa: PLR0913 - all are inputs
         self,
@@ -746,12 +673,12 @@ class Report(Renderable, Mapping[str, float]):
         >>> table.loc["ndcg@10", ["lowest", "highest"]].tolist(), table["p_corrected"].tolist()
         (['a', 'b'], [0.01])
         """
-        known = find_known_groups(self.audit_data.lists) if groups is None else groups
+        known = find_known_groups(self._data.audit.lists) if groups is None else groups
         segment_of_user = assign_segments(
-            known, self.scores, tables=[data], train=train, columns=columns
+            known, self._data.scores, tables=[data], train=train, columns=columns
         )
         options: Any = {"level": level, "draws": draws, "seed": seed, "progress": progress}
-        return build_gaps(self.scores, segment_of_user, metric, of, **options)
+        return build_gaps(self._data.scores, segment_of_user, metric, of, **options)
 
     def by_items(self, strata: Any = "popularity", *, train: Any = None) -> pd.DataFrame:
         r"""Split the scores into exact parts by stratum of items, such as popular and rare ones.
@@ -794,7 +721,7 @@ class Report(Renderable, Mapping[str, float]):
         >>> report.by_items(train=train)["part"].to_dict()
         {('recall@1', '1'): 0.0, ('recall@1', '2–4'): 0.5}
         """
-        return split_by_items(self.audit_data, strata, train)
+        return split_by_items(self._data.audit, strata, train)
 
     def sensitivity(
         self,
@@ -896,32 +823,7 @@ class Report(Renderable, Mapping[str, float]):
         >>> report.rarefaction().to_dict()
         {1: 0.5, 2: 0.75}
         """
-        return compute_rarefaction(self.audit_data, metric, users)
-
-    @property
-    def truth(self) -> pd.Series[int]:
-        """A digest of each user's true ratings, to check that two reports use the same ones.
-
-        The ratings cannot be read from it. For one digest of all users, add them up modulo 2^32.
-        """
-        users = make_index(self.users, "user")
-        return pd.Series(self.audit_data.label_digests, index=users, name="truth", copy=True)
-
-    def same_ratings(self, other: Report) -> bool:
-        """Return whether another report has the same users and was measured on the same ratings.
-
-        Examples
-        --------
-        >>> import recsys_ndcg as rn
-        >>> one = rn.evaluate({"ann": [(4, 5), (3, 2)]})
-        >>> two = rn.evaluate({"ann": [(1, 2), (0, 5)]})
-        >>> one.same_ratings(two)
-        True
-        """
-        same_users = self.users.tolist() == other.users.tolist()
-        return same_users and np.array_equal(
-            self.audit_data.label_digests, other.audit_data.label_digests
-        )
+        return compute_rarefaction(self._data.audit, metric, users)
 
     def explain(self, user: Any, k: int | None = 10) -> pd.DataFrame:
         """Return how a user's DCG and NDCG are computed, rank by rank.
@@ -951,7 +853,7 @@ class Report(Renderable, Mapping[str, float]):
         -----
         Under ``ties="expected"`` the gain is the mean over the items with the same estimate.
         """
-        return explain_user(self.audit_data, user, k)
+        return explain_user(self._data.audit, user, k)
 
     def plot(
         self, kind: str = "k", metric: str | Metric | None = None
@@ -994,7 +896,7 @@ class Report(Renderable, Mapping[str, float]):
 
         return plot_report(self, kind, None if metric is None else str(metric))
 
-    def document(self, *, with_verdict: bool = False) -> Document:
+    def _document(self, *, with_verdict: bool = False) -> Document:
         """Return the document: the summary, the remarks, the audit, the signatures.
 
         Parameters
@@ -1004,7 +906,7 @@ class Report(Renderable, Mapping[str, float]):
         """
         return build_report_document(self, with_verdict=with_verdict)
 
-    def page(self, command: str | None = None) -> Document:
+    def _page(self, command: str | None = None) -> Document:
         """Return the document of an HTML page, with counts, charts and the users' lists, too.
 
         Parameters
@@ -1065,13 +967,43 @@ class Report(Renderable, Mapping[str, float]):
             The file is not a report, has a format that this version does not read, or was changed.
         """
         source = f"rn.Report.load({os.fspath(path)!r})"
-        return cls(**saving.load(path), inputs={"report": source})
+        return cls(replace(saving.load(path), inputs={"report": source}))
 
-    def _position_of(
-        self, metric: str | Metric | None, of_users: Sequence[str] | None = None
-    ) -> int:
-        """Return the position of a metric, by default the only one."""
-        return self.metrics.index(find_metric_name(metric, self.metrics, "This report", of_users))
+
+def report_lists(lists: GroupedLists, plan: Plan) -> Report:
+    """Measure lists as planned, and warn about suspicious data.
+
+    Raises
+    ------
+    InvalidInputError
+        The plan needs something that the lists do not have.
+
+    Warns
+    -----
+    DataWarning
+        As in `report_audit`.
+    """
+    facts = plan.facts_of(lists)
+    plan = plan.resolve(facts, lists)
+    audit = Audit.of(lists, plan, facts)
+    _ = audit.signatures  # now, as they call functions of the user's, which can fail
+    return report_audit(audit, facts, plan)
+
+
+def report_audit(audit: Audit, facts: Facts, plan: Plan) -> Report:
+    """Return the report of measured lists, and warn about valid but suspicious data.
+
+    Warns
+    -----
+    DataWarning
+        Data that looks like a mistake, a threshold that separates no items, lists that are
+        worse than random order, ties that change a score.
+    """
+    weights = facts.weights
+    report = Report(ReportData(audit, weights=None if weights is None else weights.numbers))
+    for warning in find_warnings(report, facts, plan):
+        warn(warning)
+    return report
 
 
 def _round_to_twelve_digits(column: pd.Series[Any]) -> pd.Series[Any]:

@@ -18,6 +18,7 @@ from recsys_ndcg.files import Archive, to_json_value
 from recsys_ndcg.metrics import list_metric_names
 from recsys_ndcg.parallel import limit_threads
 from recsys_ndcg.ranking import Exposures
+from recsys_ndcg.report.data import ReportData
 from recsys_ndcg.scoring import Audit, Measurement, Scores, Signature, Totals
 from recsys_ndcg.version import __version__
 
@@ -104,7 +105,7 @@ _ROLE_OF_COLUMN = {
 
 def to_dict(report: Report) -> dict[str, Any]:
     """Return the tables and the users' scores as plain values for JSON; NaN becomes None."""
-    per_user, scores = report.per_user, report.scores
+    per_user, scores = report.per_user, report._data.scores
     columns = {name: per_user[name].tolist() for name in per_user}
     tables = {"per_user": {"user": per_user.index.tolist(), **columns}}
     for part, table in scores.tables_behind_scores.items():
@@ -164,7 +165,7 @@ def save(report: Report, path: str | Path) -> None:
     InvalidInputError
         A user id is neither text nor a number, or the file cannot be written.
     """
-    audit, summary = report.audit_data, _summarise(report)
+    audit, summary = report._data.audit, _summarise(report)
     scores, totals = audit.scores_to_save, audit.totals_with_orders
     head = {
         "written_by": __version__,
@@ -183,8 +184,8 @@ def save(report: Report, path: str | Path) -> None:
         archive.write(path, _FORMAT)
 
 
-def load(path: str | Path) -> dict[str, Any]:
-    """Return the arguments of a saved `Report`.
+def load(path: str | Path) -> ReportData:
+    """Return what a saved report is made of.
 
     Raises
     ------
@@ -196,11 +197,9 @@ def load(path: str | Path) -> dict[str, Any]:
         audit = _build_audit(head, columns)
         baselines = pd.DataFrame(head["baselines"], dtype=np.float64)[audit.scores.names]
         baselines = baselines.drop("chance")
-        return {
-            "audit_data": audit,
-            "known_baselines": None if baselines.empty else baselines,
-            "known_weights": head.get("label_weights"),
-        }
+        return ReportData(
+            audit, None if baselines.empty else baselines, weights=head.get("label_weights")
+        )
 
 
 def _build_audit(head: dict[str, Any], columns: dict[str, NDArray[Any]]) -> Audit:

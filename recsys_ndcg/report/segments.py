@@ -109,7 +109,7 @@ def _remark_on_users(segments: Segments) -> Iterator[str]:
 def _remark_on_chance(segments: Segments, metric: str, table: pd.DataFrame) -> Iterator[str]:
     """Yield a remark if means are not comparable because chance levels differ."""
     chance = table["chance"].to_numpy()
-    if not segments.whole.bounded[metric] or np.isnan(chance).all():
+    if not segments.whole._data.bounded[metric] or np.isnan(chance).all():
         return
     low, high = int(np.nanargmin(chance)), int(np.nanargmax(chance))
     if chance[high] - chance[low] >= _DIFFERENT_CHANCE:
@@ -149,7 +149,7 @@ def _remark_on_pooled_order(segments: Segments, metric: str, table: pd.DataFrame
     reversal = np.where(by_mean > 0, np.minimum(by_mean, -by_pooled), -np.inf)
     reversal[np.isnan(reversal)] = -np.inf
     highest = np.fmax.reduce(np.abs(mean), initial=0.0)
-    least = _MATTERS if segments.whole.bounded[metric] else _MATTERS * highest
+    least = _MATTERS if segments.whole._data.bounded[metric] else _MATTERS * highest
     if not reversal.max() >= least > 0:
         return
     directions = _find_directions(segments, metric)
@@ -170,7 +170,7 @@ def _find_directions(segments: Segments, metric: str) -> Floats:
     The pooled score of a segment is above the others' if the mean of numerator - ratio ·
     denominator is, with the ratio of the sums over all segments.
     """
-    scores = segments.whole.audit_data.scores
+    scores = segments.whole._data.audit.scores
     column = scores.names.index(metric)
     is_counted = scores.is_defined[:, column] & (segments.codes >= 0)
     top, bottom = scores.numerator[:, column], scores.denominator[:, column]
@@ -185,7 +185,7 @@ def _find_directions(segments: Segments, metric: str) -> Floats:
 def _compare(segments: Segments, values: Floats, **options: Any) -> GroupResults:
     """Test the segments with as many threads as the report may use."""
     groups = segments.codes, len(segments.labels)
-    with limit_threads(segments.whole.audit_data.n_jobs):
+    with limit_threads(segments.whole._data.audit.n_jobs):
         return compare_groups(values, *groups, min_users=_MIN_USERS, **options)
 
 
@@ -265,8 +265,9 @@ class Segments(ReadOnlyArrays, Renderable, Mapping[Any, "Report"]):
                 f"more than {_MAX_SEGMENTS}. Cut numbers into ranges: pandas.qcut(values, 4)."
             )
             raise InvalidInputError(msg)
-        audits = [whole.audit_data.take(np.flatnonzero(codes == n)) for n in range(len(labels))]
-        reports = tuple(replace(whole, audit_data=audit, known_baselines=None) for audit in audits)
+        audits = [whole._data.audit.take(np.flatnonzero(codes == n)) for n in range(len(labels))]
+        data = [replace(whole._data, audit=one, baselines=None) for one in audits]
+        reports = tuple(replace(whole, _data=one) for one in data)
         return cls(name, whole, tuple(labels), reports, codes.astype(np.int32))
 
     def __getitem__(self, label: Any) -> Report:
@@ -290,7 +291,7 @@ class Segments(ReadOnlyArrays, Renderable, Mapping[Any, "Report"]):
     def segment_of_user(self) -> pd.Series[Any]:
         """The segment of each user: categorical, NaN for users in none."""
         values = pd.Categorical.from_codes(self.codes, categories=self._index)
-        users = make_index(self.whole.audit_data.scores.users, "user")
+        users = make_index(self.whole._data.audit.scores.users, "user")
         return pd.Series(values, index=users, name=self.name)
 
     @property
@@ -345,17 +346,17 @@ class Segments(ReadOnlyArrays, Renderable, Mapping[Any, "Report"]):
     @lazy_property
     def _is_minus_chance(self) -> Flags:
         """Whether every user with a score has a chance level, by metric."""
-        scores = self.whole.audit_data.scores_with_orders
+        scores = self.whole._data.audit.scores_with_orders
         is_scored = ~np.isnan(scores.per_user)
         lacks_chance = is_scored & np.isnan(scores.roles["chance"])
         return np.asarray((column_counts(is_scored) > 0) & (column_counts(lacks_chance) == 0))
 
     @lazy_property
     def _tests(self) -> GroupResults:
-        scores = self.whole.audit_data.scores_with_orders
+        scores = self.whole._data.audit.scores_with_orders
         minus_chance = subtract_scores(scores.per_user, scores.roles["chance"])
         values = np.where(self._is_minus_chance, minus_chance, scores.per_user)
-        how = {"scores": scores.per_user, **self.whole.audit_data.totals.kinds}
+        how = {"scores": scores.per_user, **self.whole._data.audit.totals.kinds}
         with progress_bar(enabled=True) as show:
             return _compare(self, values, show=partial(show, "Permuting segments"), **how)
 
@@ -373,7 +374,7 @@ class Segments(ReadOnlyArrays, Renderable, Mapping[Any, "Report"]):
         """Return the summary with segment and metric as columns instead of an index."""
         return self.summary.reset_index()
 
-    def document(self, *, with_verdict: bool = False) -> Document:  # noqa: ARG002 - it has none
+    def _document(self, *, with_verdict: bool = False) -> Document:  # noqa: ARG002 - it has none
         """Return the document: the table, the remarks and the signatures."""
         by = "" if self.name == "segment" else f" by {self.name}"
         n_segments, n_users = pluralise(len(self.labels), "segment"), self.whole.counts["users"]

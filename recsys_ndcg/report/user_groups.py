@@ -89,7 +89,7 @@ def assign_segments(
     --------
     >>> import recsys_ndcg as rn
     >>> report = rn.evaluate({"ann": [(4, 5), (3, 2)], "bob": [(4, 1), (3, 2), (2, 1)]})
-    >>> assign_segments("list_length", report.scores).tolist()
+    >>> assign_segments("list_length", report._data.scores).tolist()
     ['2', '3']
     """
     Table.check_columns(columns)

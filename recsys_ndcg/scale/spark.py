@@ -511,7 +511,7 @@ class SparkReport(Report):
         """Return the report of all users from the merged part and the table of the workers."""
         totals = part.totals
         median = partial(compute_median, table, totals.measurements, totals.counts["users"])
-        return cls(part.report(plan, median, _WHERE).audit_data, table=table)
+        return cls(part.report(plan, median, _WHERE)._data, table=table)
 
     @property
     def per_user(self) -> Any:

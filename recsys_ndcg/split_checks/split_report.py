@@ -122,7 +122,7 @@ class SplitReport(Renderable):
         columns = {name: dict(one) for name, one in self.names.items() if one}
         return {**parts, "columns": columns, "findings": to_json_value(findings)}
 
-    def document(self, *, with_verdict: bool = True) -> Document:  # noqa: ARG002 - always on top
+    def _document(self, *, with_verdict: bool = True) -> Document:  # noqa: ARG002 - always on top
         """Return the content of the report for people."""
         parts = ", ".join(format_count(n, f"{ROW_NAMES[name]}") for name, n in self.n_rows.items())
         headline = {

@@ -234,12 +234,12 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
         lists = Placement(candidates, labels, plain, shown=False).lists(report_progress)
         lists = plain.add_background(lists)
         plain = plain.with_reasons_for_no_score(plain.facts_of(lists))
-        scored = ~np.isnan(report.scores.per_user)
+        scored = ~np.isnan(report._data.scores.per_user)
         scores = plain.measure(lists)
         totals = Totals.of(scores)
         means = np.where(totals.is_over_lists, totals.mean, scores.mean(scored))
     table = pd.DataFrame([means], index=["MostPopular"], columns=report.metrics)
-    return replace(report, known_baselines=table)
+    return replace(report, _data=replace(report._data, baselines=table))
 
 
 def predict_all(

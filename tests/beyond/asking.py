@@ -68,7 +68,7 @@ def _read(report: rn.Report, ask: Ask) -> float:
         gaps = report.gaps()
         return math.nan if gaps is None else float(gaps["mean_gap"].iloc[0])
     if ask.read == "sum":
-        return float(report.mean.iloc[0] * report.audit_data.totals.n_scored[0])
+        return float(report.mean.iloc[0] * report._data.audit.totals.n_scored[0])
     return float(getattr(report, ask.read).iloc[0])
 
 

@@ -265,7 +265,7 @@ def test_a_saved_report_is_the_same(tmp_path: Path) -> None:
     part, known = found.take(some), whole.take(some)
     pd.testing.assert_frame_equal(part.per_user, known.per_user, check_exact=True)
     # the candidates of random lists are not in the file
-    has_chance = np.array([one.metric.per_user for one in known.audit_data.measurements])
+    has_chance = np.array([one.metric.per_user for one in known._data.audit.measurements])
     columns = ["mean", "ci_low", "ci_high", "pooled", "chance"]
     expected = known.summary[columns].copy()
     expected.loc[~has_chance, "chance"] = np.nan

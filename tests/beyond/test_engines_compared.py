@@ -97,7 +97,7 @@ def test_the_randomisation_test_swaps_lists() -> None:
     ]
     models[0]["labels"] = models[1]["labels"]
     reports = [evaluate(one) for one in models]
-    names = [str(one) for one in reports[0].audit_data.measurements if not one.metric.per_user]
+    names = [str(one) for one in reports[0]._data.audit.measurements if not one.metric.per_user]
     found = rn.compare(
         dict(zip("ab", reports, strict=True)), metrics=names, test="randomisation", draws=5000
     )

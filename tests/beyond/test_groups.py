@@ -257,7 +257,7 @@ def test_who_is_served_and_inverse_propensity(world: World, k: int, catalogue: A
     names = ["user_coverage", f"user_coverage@{k}", f"n_retrieved@{k}", f"score@{k}"]
     names.append(f"ips_hit(cap=3)@{k}")
     report = evaluate(world, names, catalogue=catalogue)
-    table, roles = report.per_user, report.audit_data.scores_with_orders
+    table, roles = report.per_user, report._data.audit.scores_with_orders
     for user in world.relevant:
         given_list, n = world.lists.get(user, {}), len(world.lists.get(user, {}))
         orders = [*world.orders(user)] if n else [[]]
@@ -283,10 +283,10 @@ OVER_LISTS = [
 def test_sums_of_parts_give_the_number_of_all(world: World) -> None:
     """Of users one by one, in any order, and of reports with some users left out."""
     report = evaluate(world, OVER_LISTS)
-    lists = report.audit_data.lists
+    lists = report._data.audit.lists
     assert lists is not None
     totals: Any = None
-    plan = Plan(report.audit_data.measurements)
+    plan = Plan(report._data.audit.measurements)
     metrics: list[Any] = [one.metric for one in plan.measurements]
     for user in reversed(range(len(lists))):
         part = plan.measure(lists.take(slice(user, user + 1))).sum_exposures()

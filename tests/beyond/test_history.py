@@ -147,7 +147,7 @@ def test_chance_best_worst_and_z_are_those_of_all_draws(
         return
     options: dict[str, Any] = {"convention": rn.Convention(**choices), "threshold": 1}
     options["catalogue"] = catalogue
-    scores = evaluate(world, f"{name}@{k}", **options).audit_data.scores_with_orders
+    scores = evaluate(world, f"{name}@{k}", **options)._data.audit.scores_with_orders
     for user, one in world.lists.items():
         place = scores.users.tolist().index(user)
         pool = world.candidates if catalogue else sorted(one)

@@ -46,7 +46,7 @@ def test_chance_best_worst_and_z_are_those_of_all_draws(
 ) -> None:
     """Drawn from the catalogue, or if it is unknown, all orders of the list."""
     report = evaluate(world, f"{name}@{k}", catalogue=catalogue)
-    scores = report.audit_data.scores_with_orders
+    scores = report._data.audit.scores_with_orders
     for user, one in world.lists.items():
         place = scores.users.tolist().index(user)
         n = len(one)

@@ -158,7 +158,7 @@ def test_sums_of_parts_are_the_whole(world: World, k: int) -> None:
     names = [f"{name}@{k}" for name in (*LINEAR, *OF_EXPOSURE)]
     whole = evaluate(world, names)
     parts = [
-        evaluate(replace(world, lists={user: one}), names).audit_data.totals
+        evaluate(replace(world, lists={user: one}), names)._data.audit.totals
         for user, one in reversed(world.lists.items())
     ]
     merged = reduce(add, parts)

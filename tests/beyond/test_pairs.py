@@ -133,7 +133,7 @@ def test_chance_is_the_mean_of_all_draws_without_a_z(
     name, choices, distance = CASES[case]
     convention = rn.Convention(**choices)
     report = evaluate(world, f"{name}@{k}", catalogue=catalogue, convention=convention)
-    scores = report.audit_data.scores_with_orders
+    scores = report._data.audit.scores_with_orders
     for user, one in world.lists.items():
         place = scores.users.tolist().index(user)
         pool = world.candidates if catalogue else sorted(one)
@@ -183,7 +183,7 @@ def test_other_denominators_similarity_and_lists_of_one(
 def test_cold_is_the_share_of_items_without_training_rows(world: World, k: int) -> None:
     """Over all orders of ties, and all draws from the catalogue."""
     report = evaluate(world, f"cold@{k}")
-    scores = report.audit_data.scores_with_orders
+    scores = report._data.audit.scores_with_orders
 
     def share(items: Sequence[Any]) -> float:
         return mean([float(item not in world.train_items) for item in items[:k]])
@@ -259,7 +259,7 @@ def test_limits_do_not_change_numbers(rule: Any, monkeypatch: Any) -> None:
                 data, metrics=f"diversity{column}@5", features=features, train=train,
                 catalogue=catalogue, convention=rn.Convention(distance=rule),
             )  # fmt: skip
-        roles = report.audit_data.scores_with_orders.roles
+        roles = report._data.audit.scores_with_orders.roles
         return [
             report.per_user.iloc[:, -1].to_numpy(),
             roles["chance"][:, 0],

@@ -196,7 +196,7 @@ def test_chance_is_the_mean_of_all_draws(
 ) -> None:
     """From the catalogue, or of all orders; P-IA also has best, worst and deviation."""
     report, _ = ask(name, world, k, alpha, catalogue=catalogue)
-    scores = report.audit_data.scores_with_orders
+    scores = report._data.audit.scores_with_orders
     for user, one in world.lists.items():
         if not is_defined(name, world, user):
             continue
@@ -243,7 +243,7 @@ def test_category_entropy_is_that_of_the_expected_shares(
         shares = [(one + 1e-6) / total for one in sums.values()]
         wanted = -math.fsum(share * math.log2(share) for share in shares)
         assert table[user] == pytest.approx(wanted, rel=1e-11, abs=1e-11)
-        assert math.isnan(report.audit_data.scores_with_orders.roles["chance"][0, 0])
+        assert math.isnan(report._data.audit.scores_with_orders.roles["chance"][0, 0])
 
 
 @given(world=topical(), seed=st.integers(0, 9))

@@ -29,7 +29,7 @@ def test_it_prints_what_rn_across_finds() -> None:
     found = rn.across({"s": "small.json", "large": "large.json"}, metric="rmse", alpha=0.1)
     words = ("across", "s=small.json", "large.json", "--metric", "rmse", "--alpha", "0.1")
     lines = run(*words).stdout.splitlines()
-    assert lines[0] == found.document().facts
+    assert lines[0] == found._document().facts
     assert found.verdict in "\n".join(lines).replace("\n", " ")
     assert f"- {found.remarks[0]}" in lines
     assert json_of(*words) == found.to_dict()

@@ -34,7 +34,7 @@ def test_the_table_names_each_model_after_its_file() -> None:
     assert (result.exit_code, result.stderr) == (0, "")
     found = _expected(threshold=4)
     head, note, heading, *rest = result.stdout.splitlines()
-    assert head == found.document("ndcg@10").facts
+    assert head == found._document("ndcg@10").facts
     assert note == "ndcg@10; users won, tied and lost against good"
     assert heading.split()[:3] == ["tier", "model", "mean"]
     assert [line.split()[1] for line in rest[:3]] == list(found.leaderboard.index)
@@ -289,7 +289,7 @@ def test_control_characters_of_names_are_escaped(folder: Path) -> None:
 def test_a_terminal_shows_the_top_tier_in_bold(width: int) -> None:
     """And nothing else of the rows."""
     found = rn.compare(models(60, good=0.8, like=0.82, poor=6.0))
-    text = show(width, found.document("ndcg@10"), force_terminal=True)
+    text = show(width, found._document("ndcg@10"), force_terminal=True)
     top = found.leaderboard.index[found.leaderboard["tier"] == 1].tolist()
     assert top == found.leaderboard.index[:2].tolist()
     for line in text.splitlines():

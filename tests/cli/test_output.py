@@ -115,7 +115,7 @@ def test_a_narrow_terminal_shows_everything(table: Path, width: int) -> None:
     report = rn.evaluate(table, metrics=["ndcg", "precision", "recall", "rmse"], threshold=4)
     text = show(
         width,
-        report.document(),
+        report._document(),
         build_document(rn.reconcile(table, "precision@10", threshold=4), None, []),
         build_explanation_document(report.explain("ann"), report.signature("ndcg@10")),
     )

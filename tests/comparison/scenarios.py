@@ -242,7 +242,7 @@ class Search:
     def model_scores(self) -> dict[str, ModelScores]:
         """The scores of each model."""
         return {
-            name: replace(ModelScores.from_audit(one.audit_data, report=one), search="")
+            name: replace(ModelScores.from_audit(one._data.audit, report=one), search="")
             for name, one in self.reports.items()
         }
 

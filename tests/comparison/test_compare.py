@@ -90,7 +90,7 @@ def test_pooled_scores_have_a_test_of_their_own(metric: str) -> None:
     for row in pairs.to_dict("records"):
         parts = []
         for name in (row["a"], row["b"]):
-            scores, at = REPORTS[name].scores, METRICS.index(metric)
+            scores, at = REPORTS[name]._data.scores, METRICS.index(metric)
             some = scores.denominator[:, at] != 0
             top, bottom = scores.numerator[some, at], scores.denominator[some, at]
             ratio = top.sum() / bottom.sum()
@@ -250,7 +250,7 @@ def test_ids_of_folds_keep_their_digits() -> None:
 
 def test_models_overlap_as_their_lists_do() -> None:
     """Of each pair, and of each user."""
-    good, poor = (REPORTS[name].audit_data.lists for name in ("good", "poor"))
+    good, poor = (REPORTS[name]._data.audit.lists for name in ("good", "poor"))
     per_user, mean = COMPARED.overlap(3, per_user=True), COMPARED.overlap(3)
     overlaps = {"jaccard": rn.jaccard_at_k(good, poor, 3), "rbo": rn.rbo(good, poor, k=3)}
     for name, expected in overlaps.items():

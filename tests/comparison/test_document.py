@@ -58,7 +58,7 @@ def test_the_text_has_heading_leaderboard_verdict_remarks_and_signatures() -> No
         ]  # fmt: skip
     remarks = [f"- {line}" for line in FOUR.remarks]
     *others, signature, last = rest[6:]
-    legend = format_legend(FOUR.document().list_headings(), key=False)
+    legend = format_legend(FOUR._document().list_headings(), key=False)
     assert others == [*FOUR.verdicts()[0], *remarks, *legend]
     assert signature == FOUR.signatures["ndcg@5"].short
     assert last.startswith("other signatures are the same, except: precision@3|threshold:4.0")
@@ -281,7 +281,7 @@ def test_the_first_remark_counts_the_users_without_a_list(tmp_path: Path) -> Non
     found.save(tmp_path / "c.json")
     loaded = rn.Comparison.load(tmp_path / "c.json")
     for one in (found, loaded):
-        page = one.page().render("html").replace("&#x27;", "'").replace("&#39;", "'")
+        page = one._page().render("html").replace("&#x27;", "'").replace("&#39;", "'")
         for text in (str(one), one._repr_html_(), page, one.to_latex(pairs=True)):
             assert line.partition(":")[0] in text
         assert one.to_dict()["remarks"][0] == line

@@ -180,7 +180,7 @@ def test_bars_of_differences_say_what_is_significant(
     chart = found.plot().to_dict()
     (bars,) = (layer["data"] for layer in chart["layer"] if layer["mark"]["type"] == "bar")
     assert bool(chart["datasets"].get(bars.get("name"))) == is_drawn
-    assert ("a wide bar" in found.document().sections[0].lead) == is_drawn
+    assert ("a wide bar" in found._document().sections[0].lead) == is_drawn
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def described(comparison: rn.Comparison, kind: str, **options: str) -> str:
 
 def test_intervals_by_activity_stay_in_the_bounds() -> None:
     """Of three users, Student's would not."""
-    page = rn.evaluate(models(3)["good"], metrics="ndcg@3").page()
+    page = rn.evaluate(models(3)["good"], metrics="ndcg@3")._page()
     (section,) = [one for one in page.sections if one.name == "activity"]
     charts: Any = section.parts[0]
     for spec in charts.specs:
@@ -133,7 +133,7 @@ def test_a_catalogues_baselines_are_rules() -> None:
 def with_parameters(**parameters: Any) -> ModelScores:
     """Return a model with such parameters."""
     report = rn.evaluate(models()["good"], metrics=METRICS)
-    return replace(ModelScores.from_audit(report.audit_data, report=report), parameters=parameters)
+    return replace(ModelScores.from_audit(report._data.audit, report=report), parameters=parameters)
 
 
 class Search:

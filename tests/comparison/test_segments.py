@@ -108,7 +108,7 @@ def test_a_remark_says_that_a_difference_depends_on_the_segment() -> None:
         f"in few it is {few:.4f} higher than elsewhere (corrected p = {p:.2g}), in many it is "
         f"{few:.4f} lower than elsewhere"
     )
-    assert "p: differs from others" in str(found.document(kinds=["segments"]))
+    assert "p: differs from others" in str(found._document(kinds=["segments"]))
     by_lot = {user: "ab"[place % 2] for place, user in enumerate(groups)}
     same = rn.compare(data, metrics=["ndcg@3"], by=by_lot)
     assert not [one for one in same.remarks if "depends on" in one]

@@ -472,7 +472,7 @@ def test_a_task_for_a_dead_worker_fails_with_its_error(tmp_path: Path) -> None:
     error = BrokenProcessPool("a worker was killed")
     task: Any = ()
     pool: Any = SimpleNamespace(submit=Mock(side_effect=error))
-    assert cells._submit(pool, task, tmp_path).exception() is error  # noqa: SLF001
+    assert cells._submit(pool, task, tmp_path).exception() is error
 
 
 def test_each_seed_has_its_own_random_numbers() -> None:

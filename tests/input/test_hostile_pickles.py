@@ -188,7 +188,7 @@ def test_every_instruction_is_read_or_rejected(opcode: pickletools.OpcodeInfo) -
 def test_every_instruction_is_known() -> None:
     """Review each instruction that a new Python adds: does it call, hash or allocate."""
     assert pickle.HIGHEST_PROTOCOL == 5
-    known = pickles._BoundedUnpickler.dispatch  # noqa: SLF001 - our limits depend on it
+    known = pickles._BoundedUnpickler.dispatch
     assert {ord(opcode.code) for opcode in pickletools.opcodes} == set(known)
 
 

@@ -60,7 +60,7 @@ def test_chance_is_the_mean_over_every_list_that_could_be_drawn(
     report = _report(labelled, items[:shown], options, n_items=len(items))
     chance = report.per_user_audit(report.metrics[0])
     assert chance["chance"].notna().all() or report.mean.isna().iloc[0]
-    for one in report.scores.measurements:
+    for one in report._data.scores.measurements:
         name = str(one)
         own, all_ = report.per_user_audit(name).iloc[0], draws.per_user[name]
         levels = own[["chance", "worst", "best"]].astype(float)

@@ -51,4 +51,4 @@ def test_a_catalogue_prints_as_a_sentence() -> None:
     algo = MostPopular().fit(trainset)
     report = evaluate_catalogue(algo, trainset, [("a", "z", 5), ("b", "x", 2)], k=1)
     text = "RankedLists of 2 users with 3 candidates, 1 to 2 each; 1 without a true value."
-    assert str(report.audit_data.lists) == text
+    assert str(report._data.audit.lists) == text

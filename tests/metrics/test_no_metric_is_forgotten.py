@@ -65,7 +65,7 @@ def test_every_metric_beyond_accuracy_has_a_formula_in_the_tests() -> None:
 def test_it_is_compared_with_the_textbook(name: str) -> None:
     """By the tests of scores, of chance, of the range of ties and of invariances."""
     data = Sample({1: TIED}, {}, [0, 1, 2, 3, 4], joined=False)
-    assert name in against_textbook._names(None, data, Choices())  # noqa: SLF001 - of our own
+    assert name in against_textbook._names(None, data, Choices())
 
 
 def test_callers_rely_on_its_name() -> None:

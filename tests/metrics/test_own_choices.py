@@ -95,7 +95,7 @@ def test_a_library_s_choices_are_found_in_a_saved_report(tmp_path: Any) -> None:
     report.save(tmp_path / "report.json")
     loaded = rn.Report.load(tmp_path / "report.json")
     assert loaded.metrics == report.metrics == asked
-    assert loaded.bounded.tolist() == report.bounded.tolist() == [True, False, True]
+    assert loaded._data.bounded.tolist() == report._data.bounded.tolist() == [True, False, True]
     pd.testing.assert_frame_equal(loaded.summary, report.summary)
     assert loaded.take(["a", "c"]).mean.equals(report.take(["a", "c"]).mean)
 
@@ -168,7 +168,7 @@ def test_conventions_are_equal_if_they_measure_every_metric_alike(name: str) -> 
 def test_replacing_a_choice_checks_that_choice(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not the others."""
     checked: list[str] = []
-    normalise = module._normalise  # noqa: SLF001
+    normalise = module._normalise
     convention = rn.Convention(gain="linear", ideal="local")
 
     def spy(name: str, value: Any) -> Any:

@@ -155,10 +155,12 @@ def test_a_function_of_ranks_equals_the_formula(
             np.testing.assert_allclose(left, right, rtol=1e-10, atol=1e-10)
         places = own.per_user["n_items"] if k is None else np.full(len(own.users), k)
         total = np.array([math.fsum(weight(np.arange(1.0, n + 1))) for n in places])
-        np.testing.assert_allclose(own.scores.numerator[:, 2], own.scores.numerator[:, 1])
-        sums, counted = own.scores.denominator[:, 2], own.scores.denominator[:, 1] != 0
+        np.testing.assert_allclose(
+            own._data.scores.numerator[:, 2], own._data.scores.numerator[:, 1]
+        )
+        sums, counted = own._data.scores.denominator[:, 2], own._data.scores.denominator[:, 1] != 0
         np.testing.assert_allclose(sums[counted], total[counted], rtol=1e-12)
-        assert own.bounded.tolist() == [True, False, of == "relevance"]
+        assert own._data.bounded.tolist() == [True, False, of == "relevance"]
 
 
 def test_a_function_of_ranks_needs_and_signs_what_it_reads() -> None:

@@ -196,7 +196,7 @@ def test_names_of_data_sets_and_functions_are_one_line(text: str, form: str) -> 
     more = rn.compare({text: fewer, "other": {user: turned[user] for user in fewer}})
     gain = type("Gain", (), {"__name__": text, "__call__": lambda _, true: true})()
     table: Any = rn.reconcile(rows, "ndcg@2", convention=rn.Convention(gain=gain))
-    for document in (rn.across({text: found, "o": more}).document(), table.build_document()):
+    for document in (rn.across({text: found, "o": more})._document(), table.build_document()):
         shown = document.render(form)
         assert "\u2028" not in shown
         assert not any(line.startswith((r"\input", "<script")) for line in shown.splitlines())

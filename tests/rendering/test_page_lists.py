@@ -28,7 +28,7 @@ ROWS = st.lists(
 def check(report: rn.Report, k: int) -> None:
     """Compare the lists of all users, in any order, with `explain` for each."""
     places = np.random.default_rng(0).permutation(len(report.users))
-    sides = build_user_lists(report.audit_data, places, k=k)
+    sides = build_user_lists(report._data.audit, places, k=k)
     assert sides is not None
     both = sides.sides.values()
     for place, own, ideal in zip(places.tolist(), *both, strict=True):
@@ -90,7 +90,7 @@ def test_a_report_without_lists_has_none(tmp_path: Any) -> None:
     """For example a loaded one."""
     report = rn.evaluate({"ann": [(4, 5), (3, 2)]})
     report.save(tmp_path / "r.json")
-    assert build_user_lists(rn.Report.load(tmp_path / "r.json").audit_data, np.array([0])) is None
+    assert build_user_lists(rn.Report.load(tmp_path / "r.json")._data.audit, np.array([0])) is None
 
 
 def test_lists_are_limited_in_size() -> None:

@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
+from tests.drawn_reports import have_same_labels
 from tests.errors import rejects
 from tests.profiles import slow
 from tests.report.test_reports import ROWS
@@ -101,11 +102,16 @@ def test_copies_are_equal_and_nothing_can_be_written_to(data: str, tmp_path: Pat
         assert (one != report) is False
         assert hash(one) == hash(report)
         assert str(one) == repr(one) == str(report)
-        assert one.same_ratings(report)
+        assert have_same_labels(one, report)
         pd.testing.assert_frame_equal(one.per_user, report.per_user, check_exact=True)
         pd.testing.assert_frame_equal(one.summary, report.summary, check_exact=True)
-        arrays = [one.users, one.scores.per_user, *_arrays(one.scores), *_arrays(one.scores.counts)]
-        lists = one.audit_data.lists
+        arrays = [
+            one.users,
+            one._data.scores.per_user,
+            *_arrays(one._data.scores),
+            *_arrays(one._data.scores.counts),
+        ]
+        lists = one._data.audit.lists
         arrays += [] if lists is None else [*_arrays(lists), lists.n_items]
         assert not [values for values in arrays if values.flags.writeable]
 
@@ -113,7 +119,7 @@ def test_copies_are_equal_and_nothing_can_be_written_to(data: str, tmp_path: Pat
 def test_a_copy_explains_and_takes_users_as_the_report_does(report: rn.Report) -> None:
     """It has the lists; what is written into its tables does not change it."""
     for one in _copies(report):
-        for table in (one.per_user, one.mean, one.pooled, one.summary, one.audit, one.truth):
+        for table in (one.per_user, one.mean, one.pooled, one.summary, one.audit):
             table.iloc[:] = 0
         one.signatures.clear()
         one.counts.clear()

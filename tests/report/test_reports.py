@@ -117,7 +117,7 @@ def test_the_interval_of_a_pooled_score_is_that_of_a_bootstrap() -> None:
     report = rn.evaluate(drawn_lists(3000, 1), metrics=metrics, threshold=4)
     picked = np.random.default_rng(2).integers(0, 3000, (1000, 3000))
     for place, (name, found) in enumerate(report.intervals().to_dict("index").items()):
-        parts = (report.scores.numerator[:, place], report.scores.denominator[:, place])
+        parts = (report._data.scores.numerator[:, place], report._data.scores.denominator[:, place])
         ratio = np.divide(*(part[picked].sum(axis=1) for part in parts))
         scores = np.sqrt(ratio) if name == "rmse" else ratio
         low, high = np.quantile(scores, [0.025, 0.975])

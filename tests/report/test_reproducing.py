@@ -200,14 +200,19 @@ def test_the_files_of_a_report_are_written_as_python() -> None:
     files = {"labels": "labels.csv", "results": "good-results.csv"}
     for labels, name in ((data["labels"], "labels.csv"), (None, None)):
         found = rn.evaluate({**data, "labels": labels}, **how)
-        assert found.inputs == {"train": "'train.csv'", "data": repr({**files, "labels": name})}
+        assert found._data.inputs == {
+            "train": "'train.csv'",
+            "data": repr({**files, "labels": name}),
+        }
     found = rn.evaluate(**data, **how, list_separator="")
-    assert found.inputs["data"] == f"rn.RankedLists.from_labels(**{files!r}, list_separator='')"
+    assert (
+        found._data.inputs["data"] == f"rn.RankedLists.from_labels(**{files!r}, list_separator='')"
+    )
     films = Path("films.csv")
     films.write_text("item,price\ni0,2.5\n", encoding="utf-8")
-    assert rn.evaluate(data, **how, features=films).inputs["features"] == "'films.csv'"
+    assert rn.evaluate(data, **how, features=films)._data.inputs["features"] == "'films.csv'"
     parts = [Path("good.csv")]
-    assert rn.evaluate(parts, metrics="rmse").inputs == {"data": "['good.csv']"}
+    assert rn.evaluate(parts, metrics="rmse")._data.inputs == {"data": "['good.csv']"}
     columns = {"user": "uid", "item": "iid", "estimated": "est", "true": "r"}
     found = rn.evaluate("good-own.csv", metrics="rmse", columns=columns)
-    assert found.inputs == {"columns": repr(columns), "data": "'good-own.csv'"}
+    assert found._data.inputs == {"columns": repr(columns), "data": "'good-own.csv'"}

@@ -386,7 +386,7 @@ def test_metrics_of_all_lists_have_no_difference() -> None:
     assert segments.metrics_minus_chance == ["recall@1"]
     coverage = segments.summary.xs("coverage@2", level="metric")
     assert np.isnan(coverage[["difference", "p", "p_corrected"]].to_numpy()).all()
-    assert "(minus chance in recall@1)" in segments.document().sections[0].lead
+    assert "(minus chance in recall@1)" in segments._document().sections[0].lead
 
 
 @pytest.mark.parametrize("size", [1e-30, 1e140])

@@ -31,10 +31,10 @@ def check_alike(found: rn.Report, per_user: pd.DataFrame | None, expected: rn.Re
     }
     assert found.counts == expected.counts
     unknown = ["median", "unlabelled_top"] if per_user is None else []
-    is_over_lists = expected.audit_data.totals.is_over_lists
+    is_over_lists = expected._data.audit.totals.is_over_lists
     intervals = expected.intervals(0.9)
     summary = expected.summary
-    if found.audit_data.by_user is None:  # users are left out in turn for these intervals
+    if found._data.audit.by_user is None:  # users are left out in turn for these intervals
         intervals[is_over_lists] = np.nan
         summary.loc[is_over_lists, ["ci_low", "ci_high"]] = np.nan
     tables = {"summary": summary, "audit": expected.audit, "baselines": expected.baselines}

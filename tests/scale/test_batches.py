@@ -121,7 +121,7 @@ def test_batches_come_in_every_form(form: Callable[[Any], Any], kind: str) -> No
     expected = rn.evaluate([*zip(USERS, ITEMS, ESTIMATED, TRUE, strict=True)], **HOW)
     report = scores.report()
     assert report.users.tolist() == expected.users.tolist()
-    np.testing.assert_array_equal(report.scores.per_user, expected.scores.per_user)
+    np.testing.assert_array_equal(report._data.scores.per_user, expected._data.scores.per_user)
 
 
 SHORT: dict[str, Callable[[Any], Any]] = {
@@ -207,7 +207,7 @@ def test_a_table_equals_the_columns_of_its_cells(cells: Any, *, named: bool, ite
         return  # neither has a report
     one, expected = scores.report(), other.report()
     assert one == expected
-    assert one.audit_data.label_digests.tolist() == expected.audit_data.label_digests.tolist()
+    assert one._data.audit.label_digests.tolist() == expected._data.audit.label_digests.tolist()
     pd.testing.assert_frame_equal(one.summary, expected.summary)
     assert one.counts == expected.counts
 

@@ -21,6 +21,7 @@ from recsys_ndcg.scale.database import Database, Memory
 from recsys_ndcg.scale.duckdb import ScoreFile
 from recsys_ndcg.scoring import Plan
 from tests.commands import run_python
+from tests.drawn_reports import have_same_labels
 from tests.errors import assert_rejected
 from tests.profiles import slow
 from tests.scale.alike import check_alike
@@ -71,7 +72,7 @@ def test_parts_give_the_whole_report(case: Case, form: str, tmp_path: Path, in_p
     if form == "parquet":
         assert report == expected
         assert report.users.tolist() == expected.users.tolist()
-        assert report.same_ratings(expected)
+        assert have_same_labels(report, expected)
         pd.testing.assert_frame_equal(report.per_user, expected.per_user)
 
 

@@ -64,7 +64,6 @@ def test_what_needs_each_user_raises(loaded: sessions.Load) -> None:
     """The message names the table of the users."""
     with spark.evaluate(loaded(predictions(1)), threshold=4, partitions=2) as report:
         message = "in per_user, a Spark DataFrame"
-        assert_rejected(message, lambda: report.scores)
         assert_rejected(message, report.take, [3])
         assert_rejected(message, report.leaderboard, "ndcg@10")
         assert_rejected(message, report.to_dict)
@@ -80,8 +79,8 @@ def test_the_median_of_many_users_is_exact(
         frame = predictions(4, counts=[1 + one % 9 for one in range(users)])
         options: dict[str, Any] = {"metrics": ["ndcg@3", "rr@3", "recall@2"], "threshold": 5}
         with spark.evaluate(loaded(frame), partitions=2, **options) as report:
-            expected = rn.evaluate(frame, **options).audit_data.median
-            np.testing.assert_array_equal(report.audit_data.median, expected)
+            expected = rn.evaluate(frame, **options)._data.audit.median
+            np.testing.assert_array_equal(report._data.audit.median, expected)
 
 
 def test_custom_metrics_and_gains_are_sent_to_the_workers(loaded: sessions.Load) -> None:

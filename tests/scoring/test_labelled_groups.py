@@ -42,7 +42,7 @@ def test_scores_are_those_of_evaluate_to_the_last_bit(
 
     def evaluate(estimated: NDArray[Any]) -> Scores:
         lists = rn.RankedLists.from_arrays(users, None, estimated, true)
-        return rn.evaluate(lists, metrics=names, k=None, **how).scores
+        return rn.evaluate(lists, metrics=names, k=None, **how)._data.scores
 
     for estimated in estimates:
         ours, theirs = (result_or_message(one, estimated) for one in (score, evaluate))

@@ -30,7 +30,7 @@ def draw(n_users: int, seed: int, *, share_tied: float = 0.0, sign: float = 1.0)
 
 
 def _ranges(lists: GroupedLists, plan: Plan) -> Any:
-    return audit._measure_with_tie_range(lists, plan).roles  # noqa: SLF001
+    return audit._measure_with_tie_range(lists, plan).roles
 
 
 @pytest.mark.parametrize("share_tied", [0.0, 0.05, 0.5, 1.0])

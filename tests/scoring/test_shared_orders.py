@@ -56,7 +56,7 @@ class Promise(rn.metrics.Metric):
 
 def _evaluate(data: Any, **options: Any) -> Audit:
     options = {"metrics": ["ndcg@3", "precision@3", "recall@3"], "threshold": 3.0, **options}
-    return rn.evaluate(data, **options).audit_data
+    return rn.evaluate(data, **options)._data.audit
 
 
 def _get_shared(audit: Audit) -> dict[str, Any]:

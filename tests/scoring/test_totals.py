@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
+from recsys_ndcg.report import ReportData
 from recsys_ndcg.scoring import Plan, Scores, Totals
 from recsys_ndcg.scoring.audit import Audit
 from recsys_ndcg.scoring.scores import ORDER_ROLES, ORDER_TABLES
@@ -36,7 +37,7 @@ def _score(grades: list[list[float]]) -> Scores:
 
 
 def _intervals(totals: Totals) -> Any:
-    return rn.Report(Audit({}, totals=totals)).intervals().to_numpy()
+    return rn.Report(ReportData(Audit({}, totals=totals))).intervals().to_numpy()
 
 
 @examples(1.5)
@@ -69,7 +70,7 @@ def test_a_list_is_short_of_the_cutoffs_beyond_its_length() -> None:
     lists = {"one": [(1, 2)], "two": [(2, 1), (1, 2)], "three": [(3, 1), (2, 2), (1, 3)]}
     report = rn.evaluate(lists, metrics="ndcg", k=[1, 2, 3])
     assert report.counts["short"] == 2
-    assert Totals.of(report.scores).n_short.tolist() == [0, 1, 2]
+    assert Totals.of(report._data.scores).n_short.tolist() == [0, 1, 2]
 
 
 def _exact_length(values: list[Fraction]) -> float:

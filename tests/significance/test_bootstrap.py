@@ -108,7 +108,10 @@ def test_a_report_resamples_its_users(method: str) -> None:
     assert found.index.tolist() == report.metrics
     for place, (name, row) in enumerate(found.to_dict("index").items()):
         values = report.per_user[name].dropna().to_numpy()[:, None]
-        parts = report.scores.numerator[:, place, None], report.scores.denominator[:, place, None]
+        parts = (
+            report._data.scores.numerator[:, place, None],
+            report._data.scores.denominator[:, place, None],
+        )
         pooled = _ends(*parts, level=0.8, **options)[:, 0]
         pooled = np.sqrt(pooled) if name == "rmse" else pooled
         assert [row["pooled_low"], row["pooled_high"]] == pytest.approx(pooled.tolist())

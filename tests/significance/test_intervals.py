@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from scipy.stats import beta, binom, t
 
 import recsys_ndcg as rn
+from recsys_ndcg.report import ReportData
 from recsys_ndcg.scoring import Audit, Totals
 from recsys_ndcg.significance.intervals import (
     adjusted_interval,
@@ -351,7 +352,7 @@ def test_numbers_that_are_sums_have_no_upper_bound(tmp_path: Path) -> None:
     loaded = rn.Report.load(tmp_path / "r.json")
     assert report.mean["seen@4"] == 2
     for one in (report, loaded):
-        assert one.bounded.tolist() == [False, True]
+        assert one._data.bounded.tolist() == [False, True]
         assert one.summary["ci_high"].iloc[0] > 2
     assert loaded.summary.equals(report.summary)
 
@@ -407,11 +408,11 @@ def test_intervals_of_batches_are_those_of_all_users() -> None:
 def test_there_is_no_adjusted_interval_if_chance_is_unknown_for_some_users() -> None:
     """The means of score and chance are then over different users."""
     report = rn.evaluate(drawn_lists(60, 0), k=3, metrics="ndcg")
-    scores = report.audit_data.scores_to_save
+    scores = report._data.audit.scores_to_save
     chance = scores.roles["chance"].copy()
     chance[0] = np.nan
     scores = scores.replace_roles({**scores.roles, "chance": chance})
-    partial = rn.Report(Audit(dict(report.signatures), Totals.of(scores), scores))
+    partial = rn.Report(ReportData(Audit(dict(report.signatures), Totals.of(scores), scores)))
     board = rn.compare({"a": partial, "b": report}).leaderboard.loc[["a", "b"]]
     columns = ["adjusted", "adjusted_low", "adjusted_high"]
     for table in (partial.summary, board):

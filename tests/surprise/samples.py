@@ -106,7 +106,7 @@ def assert_same_scores(ours: Any, expected: Any) -> None:
 
 def warnings_of(act: Callable[[], Any]) -> list[str]:
     """Return what `act` warns of; every warning must be ours and point at the calling test."""
-    caller = sys._getframe(1).f_code.co_filename  # noqa: SLF001 - where warnings must point
+    caller = sys._getframe(1).f_code.co_filename
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         act()

@@ -307,7 +307,7 @@ def test_impossible_estimates_come_last_and_are_never_recommended(tmp_path: Path
         assert report.explain(user, 3)["item"].tolist() == [9, 11, 10]
     drop = rn.Convention(impossible="drop")
     report = evaluate_catalogue(algo, trainset, test, convention=drop, **how)
-    assert (report.scores.counts.impossible > report.scores.counts.ratings).all()
+    assert (report._data.scores.counts.impossible > report._data.scores.counts.ratings).all()
     report.save(tmp_path / "r.json")
     assert rn.Report.load(tmp_path / "r.json") == report
 

@@ -177,7 +177,7 @@ def test_models_have_equal_means_where_they_change_places(metric: str) -> None:
 
 def weights_of(report: rn.Report, propensity: Any) -> list[Any]:
     """Return the weights of the rows and of the unlisted labels of a report."""
-    lists = report.audit_data.lists
+    lists = report._data.audit.lists
     assert lists is not None
     ids, weight = np.asarray(lists.item_ids), propensity.weights
     by_item = np.array([weight.get(item, weight.max()) for item in ids])
