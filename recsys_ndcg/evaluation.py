@@ -16,7 +16,7 @@ from recsys_ndcg.background import Background
 from recsys_ndcg.errors import InvalidInputError, hide_more
 from recsys_ndcg.files import check_path, find_files, is_files, write_file
 from recsys_ndcg.input import split_format
-from recsys_ndcg.lists import GroupedLists, RankedLists
+from recsys_ndcg.lists import GroupedLists, RankedLists, to_lists
 from recsys_ndcg.parallel import limit_threads
 from recsys_ndcg.ratings import split_catalogue
 from recsys_ndcg.report import Report, report_lists
@@ -354,7 +354,8 @@ def read_lists(
     duplicates = plan.duplicates
     if is_pair(data):
         options: dict[str, Any] = {"columns": columns, "text": text}
-        return RankedLists.from_labels(**data, **options, duplicates=duplicates, n_items=n_items)
+        options |= {"duplicates": duplicates, "n_items": n_items}
+        return RankedLists.from_labels(**data, **options)._data
     if isinstance(data, Mapping) and data.keys() == {"qrels", "run"}:
         if columns or (text is not None and text != type(text)()):
             msg = (
@@ -362,9 +363,9 @@ def read_lists(
                 "to qrels and runs, which have a fixed format."
             )
             raise InvalidInputError(msg)
-        return RankedLists.from_trec(**data, duplicates=duplicates, n_items=n_items)
+        return RankedLists.from_trec(**data, duplicates=duplicates, n_items=n_items)._data
     _check_n_items(data, n_items)
-    return RankedLists.of(data, columns=columns, duplicates=duplicates, text=text)
+    return to_lists(data, columns=columns, duplicates=duplicates, text=text)
 
 
 def _check_n_items(data: Any, n_items: Any) -> None:

@@ -14,7 +14,7 @@ import pandas as pd
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.errors import InvalidInputError, check_integer, quote
 from recsys_ndcg.lazy import lazy_property
-from recsys_ndcg.lists import RankedLists
+from recsys_ndcg.lists import to_lists
 from recsys_ndcg.rendering import Document, Renderable, Section, ShownTable, format_number
 from recsys_ndcg.sampling import check_metrics, read_ranks
 from recsys_ndcg.scoring import Audit, Measurement, Plan
@@ -338,7 +338,7 @@ def _measure_orders(stated: _Statement, n_relevant: int, size: int) -> tuple[flo
     """Return the score of a list in random order, in the worst and in the best one."""
     true = np.arange(size) < n_relevant
     tied = np.zeros(size)
-    lists = RankedLists.from_arrays(tied.astype(int), None, tied, true.astype(float))
+    lists = to_lists({0: [*zip(tied, true.astype(float), strict=True)]})
     totals = Audit.of(lists, stated.plan).totals_with_orders
     worst, best = (float(totals.mean_of(one)[0]) for one in ("worst", "best"))
     return float(totals.mean[0]), worst, best

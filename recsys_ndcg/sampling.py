@@ -14,7 +14,7 @@ from recsys_ndcg.convention import ConventionLike, compute_relevance
 from recsys_ndcg.errors import InvalidInputError, check_integer, quote
 from recsys_ndcg.evaluation import read_lists
 from recsys_ndcg.input import encode_ids, to_column, to_floats
-from recsys_ndcg.lists import CataloguePool, GroupedLists, RankedLists
+from recsys_ndcg.lists import CataloguePool, GroupedLists
 from recsys_ndcg.report import Report
 from recsys_ndcg.scoring import Audit, Cutoffs, Metrics, Plan
 
@@ -146,7 +146,7 @@ def _read(scores: Any, plan: Plan, columns: Mapping[str, str] | None) -> Grouped
     return read_lists(scores, plan, columns)
 
 
-def read_ranks(table: pd.DataFrame, plan: Plan) -> RankedLists:
+def read_ranks(table: pd.DataFrame, plan: Plan) -> GroupedLists:
     """Return lists of catalogues from the ranks of the relevant items.
 
     Parameters
@@ -180,7 +180,7 @@ def read_ranks(table: pd.DataFrame, plan: Plan) -> RankedLists:
     offsets, n_users = compute_offsets(sizes), len(users)
     lengths = candidates[offsets[:-1]].astype(np.int64)
     rows = {"estimated": -rank.astype(np.float64), "true": np.ones(len(rank)), "ahead": rank - 1}
-    return RankedLists(
+    return GroupedLists(
         users=users,
         offsets=offsets,
         columns=rows | {"tied": np.ones_like(rank), "within": np.zeros_like(rank)},

@@ -13,6 +13,7 @@ import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.convention import Convention
+from recsys_ndcg.lists import GroupedLists
 from tests import package_size
 from tests.package_size import FILES, MODULES, SourceFile
 
@@ -160,7 +161,7 @@ def test_a_door_lists_only_names_that_exist_and_are_used() -> None:
     What a notebook shows of a value is imported by the name in its class (`Viewed`).
     """
     used = package_size.names_used_elsewhere()
-    for one in (Convention, rn.RankedLists, rn.Signature):
+    for one in (Convention, GroupedLists, rn.Signature):
         module, _, name = one._view.partition(":")
         used[module.split(".")[1]].add(name)
     for room, names in package_size.read_stubs().items():

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recsys_ndcg.lists import RankedLists
+from recsys_ndcg.lists import to_lists
 from tests.package_size import FILES
 
 #: Arrays that are the same in every part, or that the class itself takes and joins.
@@ -42,7 +42,7 @@ def test_every_array_of_a_record_has_an_axis(kind: Any) -> None:
 def test_lists_are_taken_by_any_slice() -> None:
     """As a NumPy array; also with a step, and beyond the end."""
     rows = {"a": [(1, 1), (2, 2)], "b": [(1, 3)], "c": [(3, 1)], "d": [(1, 1), (2, 5)]}
-    lists = RankedLists.of(rows)
+    lists = to_lists(rows)
     for users in (slice(0, 4, 2), slice(None), slice(1, 9), slice(3, 1), slice(-2, None)):
         places = np.arange(4)[users]
         taken, wanted = lists.take(users), lists.take(places)

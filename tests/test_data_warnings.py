@@ -74,7 +74,7 @@ def test_where_nothing_is_labelled_no_scale_is_suspected() -> None:
     results.loc[results.index[:60], "estimated"] = 7.0
     with pytest.warns(rn.DataWarning, match="No item of the results is among the labels"):
         lists = rn.RankedLists.from_labels(labels, results)
-    assert warnings_of(replace(lists, protocol="rated")) == []
+    assert warnings_of(rn.RankedLists(replace(lists._data, protocol="rated"))) == []
 
 
 def test_a_class_that_most_items_get_is_no_bound() -> None:

@@ -236,7 +236,7 @@ def test_places_in_a_catalogue_count_ties_as_whole_lists_do() -> None:
     for replacement in (False, True):
         found, expected = (
             plan.measure_sampled(lists, 7, replacement=replacement)[0].mean()
-            for lists in (places, whole)
+            for lists in (places, whole._data)
         )
         np.testing.assert_allclose(found, expected, rtol=1e-12)
 

@@ -20,7 +20,6 @@ from recsys_ndcg.lists import (
     CataloguePool,
     GroupedLists,
     Pool,
-    RankedLists,
     group_rows,
     join_tables,
 )
@@ -67,7 +66,7 @@ def choose_convention(plan: Plan) -> Convention:
 
 def build_chosen_lists(
     results: Rows, training: Interactions, labels: Rows, plan: Plan
-) -> RankedLists:
+) -> GroupedLists:
     """Return a model's own lists of the test users, from the same candidates as `Placement`.
 
     Items that a user rated in training, or that the trainset does not have, are left out, and the
@@ -99,7 +98,7 @@ def build_chosen_lists(
     is_tested = pd.Index(own.user.ids).isin(encode_ids(labels.user, "user")[0])[own.user.codes]
     is_candidate = _are_candidates(training, own)
     kept = results.select(is_tested & is_candidate)
-    lists = join_tables(labels, kept, plan.duplicates, RankedLists, part=True)
+    lists = join_tables(labels, kept, plan.duplicates, part=True)
     lists = plan.add_background(lists)
     n_left_out = int((is_tested & ~is_candidate).sum())
     distinct = EncodedIds(training.user.ids, training.user.codes[~training.is_repeated])
@@ -175,7 +174,7 @@ class Placement:
         given = threshold if convention.recommend_from == "threshold" else convention.recommend_from
         self._limit = None if given is None else convention.find_recommendation_limit(threshold)
         rows = Rows(labels.columns, "the testset")
-        known = group_rows(rows, convention.duplicates, GroupedLists)
+        known = group_rows(rows, convention.duplicates)
         self._users, own = known.users, np.asarray(known.item_ids)
         _check_id_types(candidates.training, self._users, own, "the ratings of the testset")
         self._labels = known.pool.select_labelled(known)
@@ -196,7 +195,7 @@ class Placement:
         if len(strangers) > _MANY * len(self._users):
             warn(f"{finding}: they are ranked as unknown users.")
 
-    def lists(self, show: Callable[[float], None] | None = None) -> RankedLists:
+    def lists(self, show: Callable[[float], None] | None = None) -> GroupedLists:
         """Return the lists of the test users; `show` is called with the share of finished users."""
         places = np.full(len(self._items), -1)
         places[self._catalogue] = np.arange(len(self._catalogue))
@@ -222,7 +221,7 @@ class Placement:
         unlisted = np.searchsorted(unlisted_rows, self._labels.offsets)
         order = np.lexsort((rows["within"], rows["ahead"], user))
         order = order[listed[order]]
-        return RankedLists(
+        return GroupedLists(
             users=self._users,
             offsets=count_offsets(user[listed], len(self._users)),
             columns={name: values[order] for name, values in rows.items()},

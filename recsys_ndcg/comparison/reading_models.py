@@ -33,7 +33,7 @@ from recsys_ndcg.evaluation import evaluate_in_memory, pair_tables
 from recsys_ndcg.files import Archive
 from recsys_ndcg.input import read_rows
 from recsys_ndcg.lazy import lazy_property
-from recsys_ndcg.lists import GroupedLists
+from recsys_ndcg.lists import RankedLists
 from recsys_ndcg.metrics import Metric
 from recsys_ndcg.progress import iterate_with_progress
 from recsys_ndcg.ratings import split_catalogue
@@ -290,7 +290,7 @@ class EvaluationOptions:
         """
         if self.labels is None:
             return data
-        if isinstance(data, GroupedLists):
+        if isinstance(data, RankedLists):
             msg = f"{name!r} has labels of its own. Leave out labels=, or pass the results alone."
             raise InvalidInputError(msg)
         return pair_tables(None, self._labels, data, self.list_separator)

@@ -20,7 +20,7 @@ from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, quote, warn
 from recsys_ndcg.folds.splits import UserKFold, get_ratings
 from recsys_ndcg.input import Rows, to_column, to_floats
 from recsys_ndcg.lazy import lazy_property
-from recsys_ndcg.lists import Facts, RankedLists, group_rows
+from recsys_ndcg.lists import Facts, GroupedLists, group_rows
 from recsys_ndcg.ratings import Interactions, read_interactions
 from recsys_ndcg.split_checks import SplitReport, check_parts
 
@@ -136,7 +136,7 @@ class CheckedSplits:
         columns: dict[str, Any] = {"estimated": grades, "true": grades}
         for place, column in enumerate(("user", "item")):
             columns[column] = to_column(list(map(itemgetter(place), ratings)), column)
-        lists = group_rows(Rows(columns, "dataset"), first.duplicates, RankedLists)
+        lists = group_rows(Rows(columns, "dataset"), first.duplicates)
         rated, catalogue = plan.rated, plan.catalogue
         if rated is None:
             lists = replace(lists, protocol="catalogue")
@@ -283,7 +283,7 @@ def _is_trainset(one: Any) -> bool:
     return not isinstance(one, type) and all(hasattr(one, name) for name in _TRAINSET)
 
 
-def _resolve_catalogue(plan: Plan, lists: RankedLists, known: Mapping[str, Any]) -> Plan:
+def _resolve_catalogue(plan: Plan, lists: GroupedLists, known: Mapping[str, Any]) -> Plan:
     """Return a plan for ranked catalogues, resolved with all ratings before any fold is trained."""
     if not any(one.metric.needs for one in plan.measurements):
         return plan.resolve(plan.facts_of(lists), lists)

@@ -29,7 +29,7 @@ from recsys_ndcg.errors import DivergedModelError, InvalidInputError, warn
 from recsys_ndcg.folds.fitting import FittedFold, FoldJob
 from recsys_ndcg.folds.measures import ACCURACY, FoldPlan
 from recsys_ndcg.input import make_index, to_column, to_floats
-from recsys_ndcg.lists import Grades, GroupedLists, RankedLists, hash_ids
+from recsys_ndcg.lists import Grades, GroupedLists, hash_ids, to_lists
 from recsys_ndcg.progress import iterate_with_progress
 from recsys_ndcg.ratings import Interactions
 from recsys_ndcg.report import split_by_items
@@ -363,7 +363,7 @@ def build_rated_lists(predictions: Any, duplicates: str) -> GroupedLists:
     InvalidInputError
         The predictions are invalid, or every user has only one.
     """
-    lists = RankedLists.of(predictions, duplicates=duplicates)
+    lists = to_lists(predictions, duplicates=duplicates)
     _check_list_lengths(len(lists), int(lists.n_items.max(initial=0)))
     return lists
 

@@ -73,7 +73,7 @@ def mlflow_metric(
             for row, one in enumerate(targets)
         }
         lists = RankedLists.from_labels(labels, results, duplicates=plan.duplicates)
-        scores = plan.resolve_and_measure(lists)
+        scores = plan.resolve_and_measure(lists._data)
         by_row = pd.Series(scores.per_user[:, 0], index=scores.users).reindex(range(len(results)))
         totals = Totals.of(scores)
         ends = zip(

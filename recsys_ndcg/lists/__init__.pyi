@@ -1,4 +1,3 @@
-from recsys_ndcg.lists.candidates import Lists as Lists
 from recsys_ndcg.lists.candidates import add_background as add_background
 from recsys_ndcg.lists.candidates import draw_from_candidates as draw_from_candidates
 from recsys_ndcg.lists.catalogue import CataloguePool as CataloguePool
@@ -17,3 +16,4 @@ from recsys_ndcg.lists.preparation import prepare_lists as prepare_lists
 from recsys_ndcg.lists.ranked_lists import RankedLists as RankedLists
 from recsys_ndcg.lists.ranked_lists import group_rows as group_rows
 from recsys_ndcg.lists.ranked_lists import join_tables as join_tables
+from recsys_ndcg.lists.ranked_lists import to_lists as to_lists

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import Any, ClassVar, TypeAlias, TypeVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import pandas as pd  # noqa: TC002 - loaded with all that reads tables
@@ -21,7 +21,6 @@ from recsys_ndcg.lists.labels import collect_labels
 from recsys_ndcg.lists.preparation import format_rows
 from recsys_ndcg.ratings import GroupedRows
 
-Lists = TypeVar("Lists", bound=GroupedLists)
 Sizes: TypeAlias = "int | Mapping[Any, int] | pd.Series[Any]"
 
 
@@ -114,8 +113,8 @@ def _add_marked(lists: GroupedLists, labels: Pairs, marked: Iterable[GroupedRows
 
 
 def add_background(
-    lists: Lists, background: Background | None, *, with_train_users: bool = False
-) -> Lists:
+    lists: GroupedLists, background: Background | None, *, with_train_users: bool = False
+) -> GroupedLists:
     """Add what is known besides the lists; a catalogue gives supplied lists their candidates.
 
     Parameters
@@ -153,7 +152,7 @@ def add_background(
     return lists if known.in_catalogue is None else _add_catalogue(lists, known)
 
 
-def _add_users(lists: Lists, users: Ids) -> Lists:
+def _add_users(lists: GroupedLists, users: Ids) -> GroupedLists:
     """Return the lists with more users, who have no list and no labels; known ones stay."""
     ids, codes = encode_ids(concat_ids([lists.users, users]), "user")
     place = codes[: len(lists)]
@@ -187,7 +186,7 @@ def _check_weights(lists: GroupedLists) -> None:
         raise InvalidInputError(msg)
 
 
-def _add_catalogue(lists: Lists, known: Background) -> Lists:
+def _add_catalogue(lists: GroupedLists, known: Background) -> GroupedLists:
     """Make the catalogue the candidates of supplied lists.
 
     Listed items outside it are no candidates, as chance must not depend on other users' lists.
@@ -208,7 +207,7 @@ def _add_catalogue(lists: Lists, known: Background) -> Lists:
     return _set_candidates(lists, is_candidate, n_items)
 
 
-def _set_candidates(lists: Lists, is_candidate: Flags, n_items: int) -> Lists:
+def _set_candidates(lists: GroupedLists, is_candidate: Flags, n_items: int) -> GroupedLists:
     """Return lists drawn from candidates, given their number and which of `item_ids` they are."""
     reachable = is_candidate[lists.unlisted["item"]]
     return replace(
@@ -220,8 +219,8 @@ def _set_candidates(lists: Lists, is_candidate: Flags, n_items: int) -> Lists:
 
 
 def add_candidates(
-    lists: Lists, n_items: Sizes | None = None, items: Iterable[Any] | None = None
-) -> Lists:
+    lists: GroupedLists, n_items: Sizes | None = None, items: Iterable[Any] | None = None
+) -> GroupedLists:
     """Add the number of candidates to recommended lists.
 
     Parameters
@@ -248,7 +247,7 @@ def add_candidates(
     return replace(lists, protocol="catalogue", pool=Pool(_count_candidates(lists, n_items)))
 
 
-def _add_items(lists: Lists, items: Any) -> Lists:
+def _add_items(lists: GroupedLists, items: Any) -> GroupedLists:
     catalogue, _ = encode_ids(to_column(items, "items"), "items")
     known, codes = np.asarray(lists.item_ids), np.asarray(lists.item_codes)
     if not len(catalogue):

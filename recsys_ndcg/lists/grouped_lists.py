@@ -264,7 +264,7 @@ class GroupedLists(ReadOnlyArrays, Viewed):
         rows = "rating" if self.protocol == "rated" else "recommended item"
         rows = "candidate" if self.pool.is_catalogue else rows
         text = (
-            f"{type(self).__name__} of {format_count(len(self), 'user')} with "
+            f"RankedLists of {format_count(len(self), 'user')} with "
             f"{format_count(int(sizes.sum()), rows)}, {' to '.join(map(str, ends))} each"
         )
         if self.pool.sizes is not None:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from recsys_ndcg.arrays import Floats, Positions, count_offsets, sort_by_key
+from recsys_ndcg.arrays import Floats, Ids, Positions, count_offsets, sort_by_key
 from recsys_ndcg.background import read_catalogue
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.files import FileSource
 from recsys_ndcg.input import Rows, TextFormat, encode_ids, read_pair, read_rows
-from recsys_ndcg.lists.candidates import Lists, Sizes, add_candidates
+from recsys_ndcg.lists.candidates import Sizes, add_candidates
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 from recsys_ndcg.lists.grouping import Pairs, group_distinct
 from recsys_ndcg.parallel import map_in_threads, split_users
@@ -24,7 +25,7 @@ from recsys_ndcg.ratings import split_catalogue
 _RESULT_COLUMNS = ("estimated", "impossible")
 
 
-def group_rows(rows: Rows, duplicates: str, kind: type[Lists]) -> Lists:
+def group_rows(rows: Rows, duplicates: str) -> GroupedLists:
     """Return lists made from one table."""
     rule = Convention().replace(duplicates=duplicates).duplicates
     ids = [(rows.user, "user")] + ([] if rows.item is None else [(rows.item, "item")])
@@ -34,7 +35,7 @@ def group_rows(rows: Rows, duplicates: str, kind: type[Lists]) -> Lists:
     pairs = Pairs({**rows.columns, **codes}, rows.table)
     grouped, offsets, repeats = group_distinct(pairs, users, items, rule)
     columns = grouped.without_user
-    return kind(
+    return GroupedLists(
         users=users,
         offsets=offsets,
         columns=columns,
@@ -52,12 +53,11 @@ def join_tables(  # noqa: PLR0913 - two tables and their options
     labels: Rows,
     results: Rows,
     duplicates: str,
-    kind: type[Lists],
     *,
     part: bool = False,
     n_items: Sizes | None = None,
     items: Iterable[Any] | None = None,
-) -> Lists:
+) -> GroupedLists:
     """Return lists made from labels and results.
 
     Parameters
@@ -66,8 +66,6 @@ def join_tables(  # noqa: PLR0913 - two tables and their options
         Validated tables.
     duplicates : str
         As in `Convention`.
-    kind : type
-        The class of the lists.
     part : bool
         Whether the tables are a part of the data, so that one of them may have no rows.
     n_items, items
@@ -94,7 +92,7 @@ def join_tables(  # noqa: PLR0913 - two tables and their options
     result_pairs, offsets, result_repeats = group(results, slice(split, None), "results")
     joined, unlisted = _join_labels(result_pairs, label_pairs, len(users), len(item_ids))
     unlisted_offsets = count_offsets(unlisted.user, len(users))
-    lists = kind(
+    lists = GroupedLists(
         users=users,
         offsets=offsets,
         columns=joined | result_pairs.without_user,
@@ -151,11 +149,39 @@ def _join_labels(
     return joined, labels.take(np.flatnonzero(~is_listed))
 
 
-class RankedLists(GroupedLists):
+def to_lists(
+    data: Any,
+    *,
+    columns: Mapping[str, Any] | None = None,
+    duplicates: str = "raise",
+    text: TextFormat | None = None,
+) -> GroupedLists:
+    """Return the lists of predictions in any form; lists are returned as they are.
+
+    Raises
+    ------
+    InvalidInputError
+        The form is unknown, the data cannot be read, or as for `RankedLists.from_arrays`.
+
+    Examples
+    --------
+    >>> len(to_lists({"ann": [(4.5, 5), (2.0, 1)]}))
+    1
+    """
+    if not isinstance(data, RankedLists):
+        return group_rows(read_rows(data, columns, text), duplicates)
+    if columns:
+        msg = "columns= names the columns of a table, but the data is RankedLists already."
+        raise InvalidInputError(msg)
+    return data._data
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RankedLists:
     """One list of items per user, in columns grouped by user, made from data in any form.
 
     Use one of the ``from_...`` methods. Users are in ascending order of their ids; within a user
-    the rows keep the order of the input. The attributes are those of `GroupedLists`.
+    the rows keep the order of the input. Lists never change.
 
     Examples
     --------
@@ -167,7 +193,60 @@ class RankedLists(GroupedLists):
     (['ann', 'bob'], [0, 2, 3], ['a', 'b', 'a'])
     """
 
-    def as_sampled(self) -> Self:
+    _data: GroupedLists
+
+    def __repr__(self) -> str:
+        """Return a sentence with the numbers of users, items and labels."""
+        return repr(self._data)
+
+    def _repr_html_(self) -> str:
+        return self._data._repr_html_()
+
+    def __len__(self) -> int:
+        """Return the number of users."""
+        return len(self._data)
+
+    @property
+    def users(self) -> Ids:
+        """The user ids, in ascending order."""
+        return self._data.users
+
+    @property
+    def offsets(self) -> Positions:
+        """The first row of each user, and the number of rows."""
+        return self._data.offsets
+
+    @property
+    def items(self) -> Ids | None:
+        """The item id of each row; None if the data has no items."""
+        return self._data.items
+
+    @property
+    def estimated(self) -> Floats:
+        """The recommender's score of each row."""
+        return self._data.estimated
+
+    @property
+    def true(self) -> Floats:
+        """The user's grade of each row, NaN if it is unlabelled."""
+        return self._data.true
+
+    @property
+    def n_items(self) -> Positions:
+        """The number of items in each list."""
+        return self._data.n_items
+
+    @property
+    def unlisted(self) -> Mapping[str, NDArray[Any]]:
+        """The columns of the labelled items that are in no list."""
+        return self._data.unlisted
+
+    @property
+    def protocol(self) -> str:
+        """What is ranked."""
+        return self._data.protocol
+
+    def as_sampled(self) -> RankedLists:
         """Return the lists under the protocol ``sampled``: relevant items among sampled ones.
 
         The signature of a score then names it.
@@ -183,13 +262,13 @@ class RankedLists(GroupedLists):
         >>> lists.protocol
         'sampled'
         """
-        if self.pool.sizes is not None:
+        if self._data.pool.sizes is not None:
             msg = (
                 "Lists that were made with n_items= or items= come from a catalogue. Leave these "
                 "options out if the items were sampled."
             )
             raise InvalidInputError(msg)
-        return replace(self, protocol="sampled")
+        return RankedLists(replace(self._data, protocol="sampled"))
 
     @classmethod
     def from_arrays(
@@ -214,7 +293,7 @@ class RankedLists(GroupedLists):
         >>> len(RankedLists.from_arrays([1, 1, 2], None, [3.5, 4.0, 2.0], [4, 5, 1]))
         2
         """
-        return group_rows(Rows.from_arrays(user, item, estimated, true), duplicates, cls)
+        return cls(group_rows(Rows.from_arrays(user, item, estimated, true), duplicates))
 
     @classmethod
     def from_tuples(cls, data: Any, *, duplicates: str = "raise") -> RankedLists:
@@ -232,7 +311,7 @@ class RankedLists(GroupedLists):
         >>> RankedLists.from_tuples({"ann": [(4.5, 5), (2.0, 1)]}).true.tolist()
         [5.0, 1.0]
         """
-        return group_rows(read_rows(data, table="tuples"), duplicates, cls)
+        return cls(group_rows(read_rows(data, table="tuples"), duplicates))
 
     @classmethod
     def from_surprise(
@@ -251,37 +330,7 @@ class RankedLists(GroupedLists):
         >>> RankedLists.from_surprise([("ann", "a", 5.0, 4.5, {})]).estimated.tolist()
         [4.5]
         """
-        return group_rows(read_rows(predictions, table="Surprise"), duplicates, cls)
-
-    @classmethod
-    def of(
-        cls,
-        data: Any,
-        *,
-        columns: Mapping[str, Any] | None = None,
-        duplicates: str = "raise",
-        text: TextFormat | None = None,
-    ) -> GroupedLists:
-        """Make lists from predictions in any form that another method takes.
-
-        Lists are returned unchanged.
-
-        Raises
-        ------
-        InvalidInputError
-            The form is unknown, the data cannot be read, or as for `from_arrays`.
-
-        Examples
-        --------
-        >>> len(RankedLists.of({"ann": [(4.5, 5), (2.0, 1)]}))
-        1
-        """
-        if isinstance(data, GroupedLists):
-            if columns:
-                msg = "columns= names the columns of a table, but the data is RankedLists already."
-                raise InvalidInputError(msg)
-            return data
-        return group_rows(read_rows(data, columns, text), duplicates, cls)
+        return cls(group_rows(read_rows(predictions, table="Surprise"), duplicates))
 
     @classmethod
     def from_frame(
@@ -310,7 +359,7 @@ class RankedLists(GroupedLists):
         >>> RankedLists.from_frame(frame, columns={"estimated": "est"}).users.tolist()
         [7]
         """
-        return group_rows(read_rows(frame, columns), duplicates, cls)
+        return cls(group_rows(read_rows(frame, columns), duplicates))
 
     @classmethod
     def from_file(
@@ -343,7 +392,7 @@ class RankedLists(GroupedLists):
         MissingExtraError
             Parquet and ``.zst`` need pyarrow.
         """
-        return group_rows(read_rows(path, columns, text), duplicates, cls)
+        return cls(group_rows(read_rows(path, columns, text), duplicates))
 
     @classmethod
     def from_labels(  # noqa: PLR0913 - the contract
@@ -423,7 +472,7 @@ class RankedLists(GroupedLists):
             items, n_items = split_catalogue(catalogue)
             items = None if items is None else read_catalogue(items)
         how: dict[str, Any] = {"part": labels is None, "n_items": n_items, "items": items}
-        return join_tables(labelled, recommended, duplicates, cls, **how)
+        return cls(join_tables(labelled, recommended, duplicates, **how))
 
     @classmethod
     def from_trec(
@@ -453,4 +502,4 @@ class RankedLists(GroupedLists):
         ([2.0], [1.0])
         """
         tables = read_rows(qrels, table="qrels"), read_rows(run, table="run")
-        return join_tables(*tables, duplicates, cls, n_items=n_items, items=items)
+        return cls(join_tables(*tables, duplicates, n_items=n_items, items=items))

@@ -14,7 +14,7 @@ from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention, ConventionLike, format_choice
 from recsys_ndcg.errors import InvalidInputError, check_choice, check_flag, format_count, quote
 from recsys_ndcg.input import to_array
-from recsys_ndcg.lists import GroupedLists, group_rows, hash_ids
+from recsys_ndcg.lists import group_rows, hash_ids
 from recsys_ndcg.scale.batches import read_batch
 from recsys_ndcg.scale.engines import PartialReport, check_users_have_rows
 from recsys_ndcg.scoring import Audit, Cutoffs, Metrics, Plan
@@ -205,7 +205,7 @@ class Accumulator:
         estimated = to_array(estimated, "estimated")
         rows = read_batch(users, estimated, true, items, mask, first=self._n_numbered or 0)
         numbered = self._count_numbered(len(estimated) if users is None else None)
-        lists = group_rows(rows, self._plan.duplicates, GroupedLists)
+        lists = group_rows(rows, self._plan.duplicates)
         if self._protocol != "rated":
             lists = replace(lists, protocol=self._protocol)
         lists = self._plan.add_background(lists)

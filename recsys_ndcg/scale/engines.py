@@ -15,7 +15,7 @@ from recsys_ndcg.arrays import Floats
 from recsys_ndcg.errors import InvalidInputError, label_messages, quote, warn
 from recsys_ndcg.files import are_several_files, is_files
 from recsys_ndcg.input import Rows, Table, encode_ids, find_rank_columns, match_lists, split_format
-from recsys_ndcg.lists import Facts, GroupedLists, RankedLists, join_tables
+from recsys_ndcg.lists import Facts, GroupedLists, join_tables, to_lists
 from recsys_ndcg.report import Report, report_audit, report_lists
 from recsys_ndcg.scoring import Audit, Plan, Scores, Totals
 
@@ -276,7 +276,7 @@ def build_lists(
         A user has the same item twice.
     """
     if PREDICTIONS in tables:
-        lists = RankedLists.of(tables[PREDICTIONS], duplicates=plan.duplicates)
+        lists = to_lists(tables[PREDICTIONS], duplicates=plan.duplicates)
         return plan.add_background(lists)
     with label_messages(""):  # warnings about all rows of a table were given already
         results = Table(tables[RESULTS], kind=RESULTS).read_rows()
@@ -286,9 +286,7 @@ def build_lists(
     kept = results.estimated != Rows.FILLER_SCORE  # fillers of the library implicit
     results = results if kept.all() else results.select(kept)
     with label_messages("") as messages:
-        lists = join_tables(
-            labels, results, plan.duplicates, RankedLists, part=True, n_items=n_items
-        )
+        lists = join_tables(labels, results, plan.duplicates, part=True, n_items=n_items)
     if id_warnings is not None and len(labels.user) and len(results.user):
         id_warnings.append(set(messages))
     return plan.add_background(lists)
@@ -309,11 +307,11 @@ class PartialReport:
 
     Examples
     --------
-    >>> from recsys_ndcg import RankedLists
+    >>> from recsys_ndcg.lists import to_lists
     >>> from recsys_ndcg.scoring import Plan
     >>> plan, parts = Plan.of("ndcg@2"), []
     >>> for user in ("ann", "bob"):
-    ...     lists = RankedLists.from_tuples({user: [(4.5, 3), (3.0, 5)]})
+    ...     lists = to_lists({user: [(4.5, 3), (3.0, 5)]})
     ...     parts.append(PartialReport.of(Audit.of(lists, plan, highest_grade=5.0)))
     >>> (parts[0] + parts[1]).report(plan).counts["users"]
     2

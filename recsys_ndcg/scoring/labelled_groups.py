@@ -68,7 +68,7 @@ class LabelledGroups:
         """
         true = to_floats(true, "true")
         rows = Rows.from_arrays(users, None, np.arange(len(true)), true)
-        lists = group_rows(rows, plan.duplicates, GroupedLists)
+        lists = group_rows(rows, plan.duplicates)
         lists = lists.with_columns(place=lists.estimated.astype(np.int64))
         facts = plan.facts_of(lists)  # different estimates, so no ties yet
         if part:

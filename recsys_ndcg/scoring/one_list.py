@@ -8,7 +8,7 @@ from typing import Any, Never
 from recsys_ndcg.convention import ConventionLike
 from recsys_ndcg.errors import InvalidInputError, hide_more
 from recsys_ndcg.input import parse_list
-from recsys_ndcg.lists import RankedLists
+from recsys_ndcg.lists import to_lists
 from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.scoring import Plan
 
@@ -155,7 +155,7 @@ def _score(
         raise InvalidInputError(msg)
     plan = Plan.of([METRICS[name](k)], k=None, threshold=threshold, convention=convention)
     try:
-        lists = RankedLists.from_tuples({_USER: entries})
+        lists = to_lists({_USER: entries})
         scores = plan.with_choices(**choices).resolve_and_measure(lists)
     except InvalidInputError as error:
         text = str(error)

@@ -14,7 +14,7 @@ import numpy as np
 from recsys_ndcg.background import Background
 from recsys_ndcg.convention import PRESETS, Convention, ConventionLike, split_names
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, as_float, is_number, quote
-from recsys_ndcg.lists import Facts, Grades, GroupedLists, Lists, add_background, prepare_lists
+from recsys_ndcg.lists import Facts, Grades, GroupedLists, add_background, prepare_lists
 from recsys_ndcg.metrics import Metric, check_name, find_distance_warning, parse_metrics
 from recsys_ndcg.ranking import SortedLists
 from recsys_ndcg.scoring.measurement import Measurement, find_least_lengths
@@ -206,7 +206,7 @@ class Plan:
         items = [trainset.to_raw_iid(item) for item in range(trainset.n_items)]
         return replace(self, background=Background.of(trainset, items, **known))
 
-    def add_background(self, lists: Lists) -> Lists:
+    def add_background(self, lists: GroupedLists) -> GroupedLists:
         """Return lists with what is known besides them, and all training users if they count."""
         counts_train = self._counts_training_users
         return add_background(lists, self.background, with_train_users=counts_train)

@@ -14,7 +14,8 @@ import pandas as pd
 
 from recsys_ndcg.arrays import Flags
 from recsys_ndcg.errors import InvalidInputError, format_count
-from recsys_ndcg.lists import RankedLists
+from recsys_ndcg.input import Rows
+from recsys_ndcg.lists import group_rows
 from recsys_ndcg.scoring import Audit, Plan
 from recsys_ndcg.significance import power
 from recsys_ndcg.split_checks.split import (
@@ -420,7 +421,8 @@ def _measure_random_order(split: Split) -> dict[str, tuple[float, int]]:
     found = {}
     try:
         # different estimates, as ties would be measured in their extreme orders
-        lists = RankedLists.from_arrays(user, item, np.arange(len(user)), true)
+        rows = Rows.from_arrays(user, item, np.arange(len(user)), true)
+        lists = group_rows(rows, "raise")
         plan = Plan.of(names, threshold=split.threshold)
         scores = Audit.of(lists, plan.resolve(plan.facts_of(lists), lists)).scores_with_orders
     except InvalidInputError:  # negative ratings, or all are equal

@@ -15,6 +15,7 @@ import pytest
 from scipy import stats
 
 import recsys_ndcg as rn
+from recsys_ndcg.lists import to_lists
 from tests.comparison.models import model, models, ratings
 from tests.errors import assert_rejected
 from tests.files.signing import signed
@@ -187,7 +188,7 @@ def test_whatever_evaluate_accepts_can_be_compared(tmp_path: Path) -> None:
     table.to_csv(path, index=False)
     report = rn.evaluate(rows)
     report.save(saved)
-    data = {"rows": rows, "table": table, "file": str(path), "lists": rn.RankedLists.of(rows)}
+    data = {"rows": rows, "table": table, "file": str(path), "lists": to_lists(rows)}
     data |= {"report": report, "saved": saved}
     board = rn.compare(data).leaderboard
     assert (board["mean"] == report.mean["ndcg@10"]).all()

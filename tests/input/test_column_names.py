@@ -93,7 +93,7 @@ def test_scores_instead_of_ranks_are_rejected(bad: float) -> None:
     results, columns = RESULTS.assign(rank=[1, bad]), {"estimated": "rank"}
     with rejects(rf"rank: {bad}, which is not a rank, in row 1 .*columns=\{columns}"):
         rn.RankedLists.from_labels(LABELS, results)
-    assert not rn.RankedLists.from_labels(LABELS, results, columns=columns).order_only
+    assert not rn.RankedLists.from_labels(LABELS, results, columns=columns)._data.order_only
 
 
 def test_a_warning_reports_whole_scores_that_look_like_ranks() -> None:

@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 import recsys_ndcg as rn
 from recsys_ndcg.input import pickles
 from recsys_ndcg.input.pickles import DamagedPickleError, ForbiddenNameError, load, read_pickle
+from recsys_ndcg.lists import to_lists
 from tests.errors import assert_rejected
 from tests.input.tables import write
 
@@ -275,12 +276,12 @@ def test_ids_of_more_than_64_bits_are_ids(tmp_path: Path) -> None:
     """Random ones, such as a UUID as a number, have different hashes."""
     ids = [2**127 + 12345 * at for at in range(200)]
     content = pickle.dumps([(one, (one, "i"), at % 5, 1.0) for at, one in enumerate(ids)])
-    assert rn.RankedLists.of(write(tmp_path, content, "p.pickle")).users.tolist() == ids
+    assert to_lists(write(tmp_path, content, "p.pickle")).users.tolist() == ids
 
 
 def test_was_impossible_may_have_any_type(tmp_path: Path) -> None:
     """Its truth value counts, as in Python."""
     values = [True, False, 1, "", "no", [], [[]], {}]
     rows = [("u", at, at, 1.0, {"was_impossible": one}) for at, one in enumerate(values)]
-    lists: Any = rn.RankedLists.of(write(tmp_path, pickle.dumps(rows), "p.pickle"))
+    lists: Any = to_lists(write(tmp_path, pickle.dumps(rows), "p.pickle"))
     assert lists.impossible.tolist() == [*map(bool, values)]

@@ -21,6 +21,7 @@ import pytest
 import recsys_ndcg as rn
 from recsys_ndcg.input import plain_text
 from recsys_ndcg.input.ids import EncodedIds, format_id
+from recsys_ndcg.lists import to_lists
 from tests.errors import assert_rejected, rejects
 from tests.input.tables import write
 from tests.profiles import slow
@@ -82,7 +83,7 @@ def test_times_keep_their_nanoseconds(kind: str) -> None:
     given = [*times] if kind == "list" else times
     columns = {"user": given, "item": [1, 2], "estimated": [2.0, 1.0], "true": [1, 2]}
     make: Any = {"pandas": pd.DataFrame, "polars": pl.DataFrame}.get(kind, dict)
-    users = rn.RankedLists.of(make(columns)).users
+    users = to_lists(make(columns)).users
     assert users.tolist() == pd.Index(times).tolist()
     assert rn.evaluate(columns).per_user.index.tolist() == users.tolist()
 
@@ -93,7 +94,7 @@ def test_times_finer_than_nanoseconds_and_times_of_day_are_rejected() -> None:
         rn.RankedLists.from_arrays(np.array([1, 2], "M8[ps]"), [1, 2], [1, 2], [1, 2])
     day = pl.DataFrame({"user": [dt.time(1), dt.time(2)], "item": [1, 2], "estimated": [1, 2]})
     with rejects("user: times of day cannot be read"):
-        rn.RankedLists.of(day.with_columns(true=pl.col("estimated")))
+        to_lists(day.with_columns(true=pl.col("estimated")))
 
 
 BY_ITEM: Any = ("item_asc", "item_desc", "text_asc", "text_desc")

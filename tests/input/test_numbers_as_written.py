@@ -19,6 +19,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
+from recsys_ndcg.lists import to_lists
 from recsys_ndcg.ratings import read_ratings
 from tests.errors import assert_rejected
 from tests.input.tables import table_in, write
@@ -133,7 +134,7 @@ def test_short_floats_are_read_as_the_decimals_they_stand_for(kind: Any, form: s
         pytest.skip("polars has no such floats")
     true = np.array([0.7, 0.1, 0.35], dtype=kind)
     columns = {"user": [1, 1, 1], "item": [1, 2, 3], "estimated": true[::-1], "true": true}
-    lists = rn.RankedLists.of(SHORT_FORMS[form](columns))
+    lists = to_lists(SHORT_FORMS[form](columns))
     assert lists.true.tolist() == [0.7, 0.1, 0.35]
     assert lists.estimated.tolist() == [0.35, 0.1, 0.7]
     assert rn.evaluate(lists, metrics=["precision@3"], threshold=0.7)["precision@3"] == 1 / 3
@@ -184,7 +185,7 @@ def test_a_masked_grade_is_unlabelled() -> None:
     rows = [(1, 7, 3.0, np.ma.masked), (1, 8, 2.0, 4)]
     predictions: Any = [(1, 7, np.ma.masked, 3.0, {}), (1, 8, 4.0, 2.0, {})]
     for data in (columns, {1: PAIRS}, {1: MASKED}, rows, predictions):
-        lists = rn.RankedLists.of(data)
+        lists = to_lists(data)
         assert lists.pool.count_unlabelled(lists).tolist() == [1]
     assert rn.ndcg_at_k(MASKED, 3) == rn.ndcg_at_k([math.nan, 1, 5], 3)
 
@@ -200,7 +201,7 @@ def test_numbers_of_128_bits_and_decimals_are_read() -> None:
     """NumPy has neither; databases have both."""
     wide = pl.Series([2**100, 2**100, 1], dtype=pl.Int128)
     frame = pl.DataFrame({"user": wide, "item": [1, 2, 3], "estimated": wide})
-    lists = rn.RankedLists.of(frame.with_columns(true=pl.col("item").cast(pl.Int128)))
+    lists = to_lists(frame.with_columns(true=pl.col("item").cast(pl.Int128)))
     assert (lists.users.tolist(), lists.true.tolist()) == ([1, 2**100], [3, 1, 2])
     numbers = [decimal.Decimal("3.7"), decimal.Decimal("2.1"), decimal.Decimal(1)]
     assert _lists(numbers, numbers).estimated.tolist() == [3.7, 2.1, 1.0]

@@ -33,6 +33,7 @@ import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
 from recsys_ndcg.input import pickles
 from recsys_ndcg.input.pickles import DamagedPickleError, ForbiddenNameError, load, read_pickle
+from recsys_ndcg.lists import to_lists
 from tests.commands import run_python
 from tests.errors import assert_rejected, rejects
 from tests.input.tables import write
@@ -113,14 +114,14 @@ def test_a_dump_gives_the_report_of_its_predictions(tmp_path: Path) -> None:
     path = tmp_path / "run.dump"
     dump.dump(str(path), predictions=GOOD, algo=SVD())
     expected = rn.evaluate(GOOD, threshold=3).per_user
-    for data in (path, str(path), rn.RankedLists.of(path), rn.RankedLists.from_file(path)):
+    for data in (path, str(path), to_lists(path), rn.RankedLists.from_file(path)):
         pd.testing.assert_frame_equal(rn.evaluate(data, threshold=3).per_user, expected)
 
 
 @pytest.mark.parametrize("name", ["p.pickle", "p.pkl", "p.PKL", "p.dump", "p.p", "p", "p.csv"])
 def test_a_pickle_is_recognised_by_its_name_or_its_first_bytes(tmp_path: Path, name: str) -> None:
     """No text in UTF-8 begins with that byte."""
-    assert len(rn.RankedLists.of(written(tmp_path, GOOD, name))) == 1
+    assert len(to_lists(written(tmp_path, GOOD, name))) == 1
 
 
 def test_other_bytes_are_not_taken_for_a_pickle(tmp_path: Path) -> None:
@@ -131,7 +132,7 @@ def test_other_bytes_are_not_taken_for_a_pickle(tmp_path: Path) -> None:
     with rejects(
         "no columns 'item', 'estimated'|cannot be parsed|p.csv"
     ):  # protocol 0 begins like text
-        rn.RankedLists.of(written(tmp_path, GOOD, "p.csv", protocol=0))
+        to_lists(written(tmp_path, GOOD, "p.csv", protocol=0))
     assert not pickles.is_pickle(written(tmp_path, b"a\x04,b", "p.txt"))
     os.mkfifo(tmp_path / "pipe")
     assert not pickles.is_pickle(tmp_path / "pipe")
@@ -151,7 +152,7 @@ def test_pickled_rows_of_four_are_read_like_the_rows(tmp_path: Path) -> None:
     """And checked like them."""
     rows = [("ann", "x", 3.5, 4.0), ("ann", "y", 2.0, 1.0)]
     for what in (rows, tuple(rows)):
-        assert rn.RankedLists.of(written(tmp_path, what)).true.tolist() == [4.0, 1.0]
+        assert to_lists(written(tmp_path, what)).true.tolist() == [4.0, 1.0]
     assert_rejected("Row 0 .* each must be", rn.evaluate, written(tmp_path, [1, 2]))
     assert_rejected("no rows", rn.evaluate, written(tmp_path, []))
 

@@ -140,8 +140,11 @@ def outcome(act: Callable[[], rn.RankedLists]) -> Any:
             found: Any = type(error), re.sub(r"\(such as [^)]*\)", "", str(error))
         else:
             names = "users missing repeats offsets unlisted_offsets item_ids"
-            arrays = {**{name: getattr(lists, name) for name in names.split()}, **lists.columns}
-            arrays["sizes"] = lists.pool.sizes
+            arrays = {
+                **{name: getattr(lists, name) for name in names.split()},
+                **lists._data.columns,
+            }
+            arrays["sizes"] = lists._data.pool.sizes
             arrays |= {f"unlisted {name}": one for name, one in lists.unlisted.items()}
             given = {name: one for name, one in arrays.items() if one is not None}
             found = {name: (one.dtype, [*map(repr, one.tolist())]) for name, one in given.items()}
@@ -269,6 +272,6 @@ def test_lists_share_no_memory_with_the_data(form: str) -> None:
     lists = rn.RankedLists.from_frame(data, duplicates="last")
     codes = column.cat.codes.to_numpy() if form == "pandas, categories" else numbers
     codes = column.indices.to_numpy() if form == "pyarrow, dictionary" else codes
-    for one in (lists.item_codes, lists.estimated, lists.true, lists.offsets):
+    for one in (lists._data.item_codes, lists.estimated, lists.true, lists.offsets):
         assert not np.shares_memory(np.asarray(one), codes)
         assert not np.shares_memory(np.asarray(one), numbers)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from recsys_ndcg import DataWarning, RankedLists, parallel
 from recsys_ndcg.input import frames
+from recsys_ndcg.lists import to_lists
 
 TABLE = [(2, "a", 1.0, 5.0, 0.1), (1, "b", 4.0, 2.0, 0.2), (2, "b", 2.0, None, 0.3)]
 TABLE += [(1, "a", 3.0, 4.0, 0.4)]
@@ -29,7 +30,7 @@ def propensity(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("form", [pd.DataFrame, pl.DataFrame, dict])
 def test_a_further_column_is_grouped_by_user_like_the_estimates(form: Any) -> None:
     """Of each library's tables; it is read-only."""
-    lists = RankedLists.of(form(ROWS.to_dict(orient="list")))
+    lists = to_lists(form(ROWS.to_dict(orient="list")))
     with pytest.raises(ValueError, match="read-only"):
         lists.columns["propensity"][0] = 1
     assert lists.estimated.tolist() == [4.0, 3.0, 1.0, 2.0]
@@ -43,21 +44,21 @@ def test_it_is_read_from_files_and_under_other_names(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     ROWS.rename(columns={"propensity": "exposure_probability"}).to_csv(path, index=False)
     with pytest.warns(DataWarning, match="Using exposure_probability as propensity"):
-        lists = RankedLists.of(path)
+        lists = to_lists(path)
     assert lists.columns["propensity"].tolist() == [0.2, 0.4, 0.1, 0.3]
     frame = ROWS.rename(columns={"propensity": "p"})
-    lists = RankedLists.from_frame(frame, columns={"propensity": "p"})
+    lists = RankedLists.from_frame(frame, columns={"propensity": "p"})._data
     assert lists.columns["propensity"].tolist() == [0.2, 0.4, 0.1, 0.3]
-    assert "propensity" not in RankedLists.from_frame(frame).columns
+    assert "propensity" not in RankedLists.from_frame(frame)._data.columns
 
 
 def test_it_is_merged_if_rows_repeat() -> None:
     """By the same rule."""
     frame = pd.concat([ROWS, ROWS.assign(propensity=0.9)])
     merged = RankedLists.from_frame(frame, duplicates="max")
-    assert merged.columns["propensity"].tolist() == [0.9, 0.9, 0.9, 0.9]
+    assert merged._data.columns["propensity"].tolist() == [0.9, 0.9, 0.9, 0.9]
     first = RankedLists.from_frame(frame, duplicates="first")
-    assert first.columns["propensity"].tolist() == [0.2, 0.4, 0.1, 0.3]
+    assert first._data.columns["propensity"].tolist() == [0.2, 0.4, 0.1, 0.3]
 
 
 @pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")  # the two share few items
@@ -72,13 +73,13 @@ def test_it_is_joined_from_either_table(data: st.DataObject, block: int) -> None
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parallel, "_MAX_ROWS", block)
         lists = RankedLists.from_labels(labels, results)
-    pairs = zip(lists.users[lists.user_of_row], np.asarray(lists.items), strict=True)
+    pairs = zip(lists.users[lists._data.user_of_row], np.asarray(lists.items), strict=True)
     expected = [user + item / 10 if (user, item) in known else np.nan for user, item in pairs]
-    owner = np.repeat(lists.users, lists.n_unlisted)
-    unlisted = owner + np.asarray(lists.item_ids)[lists.unlisted["item"]] / 10
+    owner = np.repeat(lists.users, lists._data.n_unlisted)
+    unlisted = owner + np.asarray(lists._data.item_ids)[lists.unlisted["item"]] / 10
     assert len(unlisted) == len(known - found)
     for name in ("true", "propensity"):
-        np.testing.assert_array_equal(lists.columns[name], expected)
+        np.testing.assert_array_equal(lists._data.columns[name], expected)
         assert lists.unlisted[name].tolist() == unlisted.tolist()
     lists = RankedLists.from_labels(labels, results.assign(propensity=0.5))
-    assert set(lists.columns["propensity"]) == {0.5}
+    assert set(lists._data.columns["propensity"]) == {0.5}

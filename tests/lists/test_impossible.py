@@ -14,6 +14,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
+from recsys_ndcg.lists import to_lists
 from tests import strategies, textbook
 from tests.errors import assert_rejected
 from tests.profiles import examples
@@ -107,12 +108,13 @@ def test_each_rule_changes_the_lists_before_they_are_ranked(
     if test is None:
         trues = {one.r_ui for one in rows}  # `evaluate` needs a label, and two for two users
         assume(trues != {None} and (len(trues) > 1 or len({one.uid for one in rows}) == 1))
-        ranked, (lists, outside) = rn.RankedLists.of(rows), by_hand(rows, rule)
+        ranked, (lists, outside) = to_lists(rows), by_hand(rows, rule)
     else:
         chosen = replace(chosen, recommend_from=None)  # what is joined may be no ratings
         convention = convention.replace(recommend_from=None)
         labels = pd.DataFrame([(*pair, true) for pair, true in test.items()])
-        ranked = rn.RankedLists.from_labels(labels.set_axis(["user", "item", "true"], axis=1), rows)
+        labels = labels.set_axis(["user", "item", "true"], axis=1)
+        ranked = rn.RankedLists.from_labels(labels, rows)._data
         joined = [one._replace(r_ui=test.get((one.uid, one.iid))) for one in rows]
         lists, outside = by_hand(joined, rule)
         for user, item in test.keys() - {(one.uid, one.iid) for one in rows}:
@@ -189,7 +191,7 @@ def test_a_merged_row_is_impossible_if_the_rows_that_count_are(rule: Any, flags:
 def test_the_lists_that_were_given_stay_as_they_are() -> None:
     """A rule makes lists of its own."""
     lists = rn.RankedLists.from_surprise(ann("a"))
-    n_impossible = lists.pool.count_impossible(lists).sum()
+    n_impossible = lists._data.pool.count_impossible(lists._data).sum()
     before = lists.estimated.tolist(), lists.n_items.tolist(), n_impossible
     for rule in ("last", "drop", "rank"):
         report = rn.evaluate(lists, convention=rn.Convention(impossible=rule))
@@ -197,7 +199,7 @@ def test_the_lists_that_were_given_stay_as_they_are() -> None:
     assert (
         lists.estimated.tolist(),
         lists.n_items.tolist(),
-        lists.pool.count_impossible(lists).sum(),
+        lists._data.pool.count_impossible(lists._data).sum(),
     ) == before
 
 

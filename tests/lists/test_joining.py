@@ -60,7 +60,7 @@ def test_long_ids_in_columns_of_two_widths_are_not_rounded(low: int, high: int) 
     results = {"user": np.array([low], dtype=np.int64), "item": [1], "rank": [1]}
     lists = rn.RankedLists.from_labels(labels, results)
     assert lists.users.tolist() == [low, high]
-    assert lists.missing.tolist() == [False, True]
+    assert lists._data.missing.tolist() == [False, True]
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint16", "float64", "Int64", "category"])

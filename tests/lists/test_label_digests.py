@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg import parallel
+from recsys_ndcg.lists import to_lists
 from recsys_ndcg.lists.labels import digest_labels
 from tests import strategies
 from tests.drawn_reports import have_same_labels
@@ -24,7 +25,7 @@ GRADES = [-1.0, 0.0, 0.5, 1.0, 2.0, 5.0]
 
 
 def _digests(frame: Any) -> dict[Any, int]:
-    lists = rn.RankedLists.of(frame)
+    lists = to_lists(frame)
     return dict(zip(lists.users.tolist(), digest_labels(lists).tolist(), strict=True))
 
 

@@ -48,8 +48,8 @@ def test_each_pair_is_kept_once(rows: list[Any], rule: str, block: int) -> None:
     user = np.repeat(lists.users, lists.n_items)
     found = np.column_stack([user, lists.items, lists.estimated, lists.true])  # type: ignore[list-item]
     np.testing.assert_allclose(found, expected, rtol=1e-14, equal_nan=True)
-    assert lists.repeats is not None
-    assert lists.repeats.sum() == len(rows) - len(pairs)
+    assert lists._data.repeats is not None
+    assert lists._data.repeats.sum() == len(rows) - len(pairs)
 
 
 @given(st.lists(NUMBERS | st.just(-1e16), min_size=2, max_size=9), st.randoms())

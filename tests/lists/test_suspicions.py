@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recsys_ndcg import RankedLists
+from recsys_ndcg.lists import to_lists
 from recsys_ndcg.lists.facts import Facts, find_suspicions
 
 #: Estimates by user: on scales and off them, at the ends, ranks, times, one value for all.
@@ -40,8 +41,8 @@ def rows(draw: st.DrawFn) -> dict[int, list[tuple[float, float | None]]]:
 @given(rows())
 def test_parts_raise_the_same_suspicions_as_the_whole(lists: dict[int, Any]) -> None:
     """In any order of the parts."""
-    whole = Facts.of(RankedLists.of(lists))
-    parts = [Facts.of(RankedLists.of({user: some})) for user, some in lists.items()]
+    whole = Facts.of(to_lists(lists))
+    parts = [Facts.of(to_lists({user: some})) for user, some in lists.items()]
     merged = reduce(add, parts)
     assert list(find_suspicions(merged)) == list(find_suspicions(whole))
     assert merged.is_constant == whole.is_constant
@@ -52,9 +53,9 @@ def test_exchanged_columns_are_suspected_unless_a_part_has_ordinary_estimates() 
     """In any order of rows, down to the example in the message."""
     true, ranks = np.random.default_rng(0).random(90), np.arange(90) % 5 + 1.0
     users, others = np.zeros(90, int), np.ones(90, int)
-    forth = Facts.of(RankedLists.from_arrays(users, None, ranks, true))
-    back = Facts.of(RankedLists.from_arrays(users, None, ranks[::-1], true[::-1]))
-    off = Facts.of(RankedLists.from_arrays(others, None, true[::-1], true))
+    forth = Facts.of(RankedLists.from_arrays(users, None, ranks, true)._data)
+    back = Facts.of(RankedLists.from_arrays(users, None, ranks[::-1], true[::-1])._data)
+    off = Facts.of(RankedLists.from_arrays(others, None, true[::-1], true)._data)
     messages = [*find_suspicions(forth)]
     assert any("look swapped" in one for one in messages)
     assert [*find_suspicions(back)] == messages

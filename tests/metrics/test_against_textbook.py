@@ -220,7 +220,7 @@ def test_no_choice_changes_the_column_of_another(impossible: str | None) -> None
         kinds += [one, replace(one, metric=rn.Judged(2)), replace(one, metric=rn.Recall(1))]
         kinds += [replace(each, unlabelled_as=5.0) for each in kinds]
         plan = Plan(tuple(kinds))
-        groups.append(plan.with_reasons_for_no_score(plan.facts_of(lists)).measurements)
+        groups.append(plan.with_reasons_for_no_score(plan.facts_of(lists._data)).measurements)
     together = _measured(lists, tuple(one for group in groups for one in group))
     alone = [_measured(lists, group) for group in groups]
     np.testing.assert_array_equal(together, np.concatenate(alone, axis=2))
@@ -229,9 +229,9 @@ def test_no_choice_changes_the_column_of_another(impossible: str | None) -> None
 def _measured(lists: rn.RankedLists, measurements: tuple[Measurement, ...]) -> Any:
     """Return scores, and standard deviations under random order."""
     (deviations,) = map_blocks(
-        lists, measurements, lambda one: one.compute_deviations(measurements)
+        lists._data, measurements, lambda one: one.compute_deviations(measurements)
     )
-    return np.stack([Plan(measurements).measure(lists).per_user, deviations])
+    return np.stack([Plan(measurements).measure(lists._data).per_user, deviations])
 
 
 def test_every_choice_is_among_them() -> None:

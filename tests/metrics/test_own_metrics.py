@@ -251,7 +251,7 @@ def test_a_function_is_not_called_for_users_who_do_not_count() -> None:
     assert rn.evaluate(lists, metrics=second(), convention=skip.convention)["second"] == 2.0
     scores = {skip: [7.0, math.nan], zero: [7.0, 7.0]}
     for rules in ((skip, zero), (zero, skip)):
-        for rule, values in zip(rules, Plan(rules).measure(lists).per_user.T, strict=True):
+        for rule, values in zip(rules, Plan(rules).measure(lists._data).per_user.T, strict=True):
             np.testing.assert_array_equal(values, scores[rule])
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import recsys_ndcg as rn
+from recsys_ndcg.lists import to_lists
 from recsys_ndcg.ranking import Ranking
 from recsys_ndcg.ranking.ranking import compute_weight_norm
 from recsys_ndcg.scoring import rank
@@ -58,7 +59,7 @@ def test_tables_are_means_over_tied_orders(changes: dict[str, Any], depth: int |
     """A row per user, a column per rank, as many as the longest list with its labels has."""
     chosen, data = replace(USUAL, **changes), sample_lists.joined_data()
     lists = data.lists
-    ranking = rank(lists, strategies.to_convention(chosen), depth, threshold=chosen.threshold)
+    ranking = rank(lists._data, strategies.to_convention(chosen), depth, threshold=chosen.threshold)
     kept = {user: textbook.kept(data.users.get(user, []), chosen) for user in lists.users.tolist()}
     others = {user: textbook.known(data.unlisted.get(user, []), chosen) for user in kept}
     width = depth or max(len(kept[user]) + len(others[user]) for user in kept)
@@ -102,7 +103,7 @@ def _counts_are_those_of_the_textbook(
 def test_a_list_of_one_item_has_a_table_of_one_rank() -> None:
     """Ranks that no list has are not in the table."""
     lists = rn.RankedLists.from_tuples({"ann": [(1.0, 2.0)]})
-    ranking = rank(lists, rn.Convention(gain="linear"))
+    ranking = rank(lists._data, rn.Convention(gain="linear"))
     assert ranking.gain.tolist() == ranking.ideal_gain.tolist() == [[2.0]]
     assert ranking.error.tolist() == [-1.0]
     assert ranking.n_recommended.tolist() == [1]
@@ -121,7 +122,7 @@ def test_lists_that_cannot_be_ranked_are_refused(changes: dict[str, Any], why: s
     rows = {"ann": [(3.0, 5.0), (2.0, 1.0), (2.0, 2.0)], "bob": [(1.0, None)]}
     lists = rn.RankedLists.from_tuples(rows)
     with rejects(why):
-        rank(lists, rn.Convention(**changes))
+        rank(lists._data, rn.Convention(**changes))
 
 
 def test_weights_of_all_lists_or_of_each_have_one_length() -> None:
@@ -139,7 +140,7 @@ def test_sums_by_user_leave_out_what_is_unlabelled() -> None:
     pairs = [(0.0, true) for true in trues]
     sums = []
     for rows in (pairs, pairs[::-1], pairs[3:] + pairs[:3]):
-        ranking = rank(rn.RankedLists.from_tuples({"ann": rows}), rn.Convention(gain=np.abs))
+        ranking = rank(to_lists({"ann": rows}), rn.Convention(gain=np.abs))
         sums.append(ranking.per_user(ranking.error).tolist())
         assert ranking.per_user(np.isnan(ranking.error)).tolist() == [1.0]
     assert sums[0] == sums[1] == sums[2]
@@ -155,5 +156,5 @@ def test_sums_by_user_leave_out_what_is_unlabelled() -> None:
 def test_rows_of_equal_rank_or_gain_are_in_input_order(ties: Any, rows: list[int]) -> None:
     """Ranks count from 0 for each user."""
     pairs = {"ann": [(2, 1), (2, 5), (1, 3), (2, 2), (2, 5)], "bob": [(1, 5), (2, 1)]}
-    ranking = rank(rn.RankedLists.from_tuples(pairs), rn.Convention(ties=ties))
+    ranking = rank(to_lists(pairs), rn.Convention(ties=ties))
     assert [one.tolist() for one in ranking.ranks_of_rows] == [rows, [0, 1, 2, 3, 4, 0, 1]]

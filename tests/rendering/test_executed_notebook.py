@@ -113,7 +113,7 @@ def test_lists_are_counted_and_begin_with_the_best_item() -> None:
     many = rn.RankedLists.from_tuples({user: [(9 - n, n) for n in range(9)] for user in range(9)})
     _, first = _tables(many._repr_html_())
     assert [row[0] for row in first[1:]] == ["0"] * 4 + ["1"] * 4 + ["2"] * 4
-    (counts,) = _tables(lists.take(np.arange(0))._repr_html_())
+    (counts,) = _tables(lists._data.take(np.arange(0))._repr_html_())
     assert counts[1] == ["0", "3", "0", "-", "-", "0", "0"]
 
 

@@ -62,9 +62,9 @@ def test_a_discount_is_only_checked_at_the_ranks_that_are_used() -> None:
     top = short.replace(ideal="max", max_grade=5)
     for metric, convention in (("ndcg@5", short), ("ndcg@3", top), ("ndcg", top)):
         plan = Plan.of(metric, k=None, convention=convention)
-        assert np.isfinite(plan.resolve_and_measure(lists).per_user).all()
+        assert np.isfinite(plan.resolve_and_measure(lists._data).per_user).all()
     plan = Plan.of("ndcg@5", convention=top)
-    assert_rejected("discount gives .* at rank 4", plan.resolve, plan.facts_of(lists))
+    assert_rejected("discount gives .* at rank 4", plan.resolve, plan.facts_of(lists._data))
 
 
 def test_a_top_grade_needs_a_gain_only_as_the_ideal() -> None:

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.lists import GroupedLists
+from recsys_ndcg.lists import GroupedLists, to_lists
 from recsys_ndcg.scoring import Plan, audit
 from recsys_ndcg.scoring.scores import ORDER_TABLES
 
@@ -37,7 +37,7 @@ def _ranges(lists: GroupedLists, plan: Plan) -> Any:
 @pytest.mark.parametrize("gain", ["exponential", {1: 0.0, 2: 3.0, 3: 1.0, 4: 1.0, 5: 9.0}])
 def test_ends_of_ties_are_those_of_all_users(share_tied: float, gain: Any) -> None:
     """To the last bit, although only users with ties are ranked again."""
-    lists = rn.RankedLists.of(draw(400, 3, share_tied=share_tied))
+    lists = to_lists(draw(400, 3, share_tied=share_tied))
     plan = Plan.of(METRICS, threshold=4, convention=rn.Convention(gain=gain))
     ranges = _ranges(lists, plan)
     for role, ties in (("lowest", "worst"), ("highest", "best")):

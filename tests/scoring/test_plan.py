@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from recsys_ndcg.lists import Facts
+from recsys_ndcg.lists import Facts, to_lists
 from recsys_ndcg.lists.facts import Grades
 from recsys_ndcg.ranking import ordering, sorted_lists
 from recsys_ndcg.scoring import Measurement, Plan
@@ -90,8 +90,8 @@ def test_facts_of_parts_merge_to_the_facts_of_the_whole(data: Sample, cut: int) 
     cut = min(cut, len(lists))
     plan = Plan.of("ap@2", threshold=1, convention=rn.Convention(ap_over="hits", gain={0.0: 1}))
     ranges = [one for one in ((0, cut), (cut, len(lists))) if one[1] > one[0]]
-    parts = [plan.facts_of(lists.take(slice(*users))) for users in ranges]
-    whole = plan.facts_of(lists)
+    parts = [plan.facts_of(lists._data.take(slice(*users))) for users in ranges]
+    whole = plan.facts_of(lists._data)
     for order in (parts, parts[::-1]):
         merged = reduce(add, order)
         # repr: NaN, the bound of no grades, is not equal to itself
@@ -101,8 +101,8 @@ def test_facts_of_parts_merge_to_the_facts_of_the_whole(data: Sample, cut: int) 
 
 def test_facts_of_different_kinds_of_data_do_not_merge() -> None:
     """Ids of text and of numbers, or two protocols."""
-    one = Facts.of(rn.RankedLists.from_tuples(ROWS))
-    other = Facts.of(rn.RankedLists.from_tuples([(1, 2, 3.0, 4.0), (1, 3, 3.0, 5.0)]))
+    one = Facts.of(to_lists(ROWS))
+    other = Facts.of(to_lists([(1, 2, 3.0, 4.0), (1, 3, 3.0, 5.0)]))
     with rejects("users of type text and number"):
         one + other
     with rejects("differ in protocol"):
@@ -128,12 +128,12 @@ def test_a_measurement_that_cannot_be_computed_raises_before_scoring(
     plan = Plan.of([metric, "precision@2"], k=None, threshold=4, convention=own)
     kind = type(plan.metrics[0])
     monkeypatch.setattr(kind, "numerator", lambda *_: pytest.fail("it was scored"))
-    facts = plan.facts_of(lists)
+    facts = plan.facts_of(lists._data)
     assert_rejected(why, plan.resolve, facts, lists)
     assert_rejected(why, rn.evaluate, ROWS, metrics=metric, k=None, threshold=4, convention=own)
     known = plan.with_reasons_for_no_score(facts)
     assert known.measurements[0].no_score_reason
-    assert np.isnan(known.measure(lists).per_user).all(axis=0).tolist() == [True, False]
+    assert np.isnan(known.measure(lists._data).per_user).all(axis=0).tolist() == [True, False]
 
 
 @examples(1)
@@ -145,8 +145,8 @@ def test_nothing_raises_while_scoring(data: Sample, chosen: Any) -> None:
     metrics = [kind(None) for kind in METRICS.values()]
     metrics += [kind(2) for kind in METRICS.values() if kind.cutoff != "none"]
     plan = Plan(tuple(Measurement(metric, convention, chosen.threshold) for metric in metrics))
-    plan = plan.with_reasons_for_no_score(plan.facts_of(lists))
-    scores = plan.measure(lists)
+    plan = plan.with_reasons_for_no_score(plan.facts_of(lists._data))
+    scores = plan.measure(lists._data)
     for place, one in enumerate(plan.measurements):
         assert np.isnan(scores.per_user[:, place]).all() or not one.no_score_reason
 
@@ -205,10 +205,10 @@ def test_measurements_that_share_a_pass_score_as_in_a_pass_of_their_own(
         for (convention, threshold), metric, blind in product(conventions, metrics, (False, True))
     ]
     plan = Plan(tuple(measurements))
-    plan = plan.with_reasons_for_no_score(plan.facts_of(lists))
-    together = plan.measure(lists).per_user
+    plan = plan.with_reasons_for_no_score(plan.facts_of(lists._data))
+    together = plan.measure(lists._data).per_user
     for place, one in enumerate(plan.measurements):
-        alone = Plan((one,)).measure(lists).per_user[:, 0]
+        alone = Plan((one,)).measure(lists._data).per_user[:, 0]
         np.testing.assert_array_equal(together[:, place], alone, err_msg=str(one))
 
 

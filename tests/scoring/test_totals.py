@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
+from recsys_ndcg.lists import to_lists
 from recsys_ndcg.report import ReportData
 from recsys_ndcg.scoring import Plan, Scores, Totals
 from recsys_ndcg.scoring.audit import Audit
@@ -33,7 +34,7 @@ lists_of_grades = lists_of_grades.filter(lambda lists: len({*chain(*lists)}) > 1
 def _score(grades: list[list[float]]) -> Scores:
     """Score lists of grades in ranked order."""
     plan = Plan.of(NAMES, threshold=2, convention=rn.Convention(gain="linear"))
-    return plan.resolve_and_measure(rn.RankedLists.of(dict(enumerate(grades))))
+    return plan.resolve_and_measure(to_lists(dict(enumerate(grades))))
 
 
 def _intervals(totals: Totals) -> Any:
@@ -133,7 +134,7 @@ def test_scores_are_cut_and_joined() -> None:
 def _audit(users: range) -> Audit:
     rows = {user: [(user % 3, user % 5), (1, 3), (user % 2, 5)] for user in users}
     lists = rn.RankedLists.from_tuples(rows)
-    return Audit.of(lists, Plan.of(["ndcg@2", "rr", "rmse"], threshold=4), highest_grade=5.0)
+    return Audit.of(lists._data, Plan.of(["ndcg@2", "rr", "rmse"], threshold=4), highest_grade=5.0)
 
 
 def test_scores_come_back_from_their_columns_in_every_role() -> None:
