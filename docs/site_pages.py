@@ -47,9 +47,10 @@ STUDIOS = ("A24", "Ghibli", "Pixar")
 MORE = (
     "datasets.sample_ratings", "scale.spark.evaluate", "scale.spark.SparkReport",
     "scale.spark.WorkerError", "rendering.plots.to_svg", "comparison.meta_analysis.MetaAnalysis",
-    "comparison.trends.Trends", "comparison.two_models.Movers", "comparison.verdict.Gate",
-    "report.segments.Segments", "report.label_weights.Sensitivity",
-    "experiments.outcome.SavedRuns", "split_checks.split_report.SplitReport",
+    "comparison.two_models.Movers", "comparison.verdict.Gate", "report.segments.Segments",
+    "report.label_weights.Sensitivity", "experiments.ExperimentComparison",
+    "experiments.trends.Trends", "experiments.outcome.SavedRuns",
+    "split_checks.split_report.SplitReport",
 )  # fmt: skip
 #: The columns of our features, and their kind.
 COLUMNS = {"genres": "set", "studio": "category", "price": "number"}

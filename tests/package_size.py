@@ -37,12 +37,11 @@ _NO_CODE = {
 }  # fmt: skip
 #: The rooms of each tier, from the bottom up.
 TIERS = {
-    "ground": "__init__ __main__ version arrays datasets errors files glossary lazy parallel "
-    "progress",
+    "ground": "__init__ version arrays datasets errors files glossary lazy parallel progress",
     "core": "background convention input lists metrics ranking ratings scoring significance",
     "results": "comparison evaluation published_numbers reconciliation rendering report sampling",
     "lab": "catalogue experiments folds split_checks surprise",
-    "edges": "cli integrations scale",
+    "edges": "__main__ cli integrations scale",
 }
 #: The code lines that each tier should come to.
 BUDGETS = {"ground": 1_200, "core": 13_000, "results": 8_900, "lab": 5_300, "edges": 4_050}

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from recsys_ndcg.comparison import Comparison
-    from recsys_ndcg.experiments import Result
+    from recsys_ndcg.experiments import ExperimentComparison, Result
     from recsys_ndcg.report import Report
 
 _MIN_RATINGS = 50
@@ -153,7 +153,7 @@ def _print_to_stderr() -> Iterator[None]:
             os.close(kept)
 
 
-def _print_costs(comparison: Comparison) -> None:
+def _print_costs(comparison: ExperimentComparison) -> None:
     """Print each model's times and memory."""
     for model, rows in comparison.runs.groupby(level="model", sort=False):
         print_line(

@@ -20,11 +20,6 @@ from recsys_ndcg.comparison.document import (
     describe_missing_lists,
     write_remarks,
 )
-from recsys_ndcg.comparison.fold_scores import (
-    FoldScores,
-    build_cold_start_document,
-    make_cold_start_table,
-)
 from recsys_ndcg.comparison.metric_comparison import (
     MetricComparison,
     list_tested_pairs,
@@ -36,7 +31,6 @@ from recsys_ndcg.comparison.metric_comparison import (
 )
 from recsys_ndcg.comparison.model_scores import CHANCE, ModelScores
 from recsys_ndcg.comparison.paper_table import write_paper_table
-from recsys_ndcg.comparison.trends import Trends
 from recsys_ndcg.comparison.two_models import Movers, compute_overlaps, find_movers
 from recsys_ndcg.comparison.verdict import Gate, decide_gate, describe_test, write_verdict
 from recsys_ndcg.errors import (
@@ -97,12 +91,6 @@ class Comparison(Renderable):
         these users at all.
     other_metrics : tuple of str
         Metrics that only some models have.
-    runs_table : pandas.DataFrame, optional
-        Time, memory and scores of each fold run of an experiment.
-    fold_scores : FoldScores, optional
-        The scores in each fold of an experiment.
-    split_checks : pandas.DataFrame, optional
-        What `check_split` finds in each fold of an experiment, by seed, fold and check.
     code : str, optional
         Python code that makes the same comparison, if it is not a call of `compare`.
     inputs : mapping of str
@@ -138,9 +126,6 @@ class Comparison(Renderable):
     segment_of_user: pd.Series[Any] | None = None
     n_dropped_users: Mapping[str, int] = field(default_factory=dict)
     other_metrics: tuple[str, ...] = ()
-    runs_table: pd.DataFrame | None = None
-    fold_scores: FoldScores | None = None
-    split_checks: pd.DataFrame | None = None
     code: str | None = None
     inputs: Mapping[str, str] = field(default_factory=dict)
     progress: bool = True
@@ -367,91 +352,6 @@ class Comparison(Renderable):
         return make_segments(self)
 
     @property
-    def runs(self) -> pd.DataFrame:
-        """Time, memory and scores of each fold run: a row per model, seed and fold.
-
-        Columns: fit_seconds, predict_seconds and measure_seconds, peak_memory_mb, users, and every
-        measure. Together the seconds are nearly all the time of the experiment in one process;
-        splitting the ratings and comparing the models take the rest.
-
-        Raises
-        ------
-        InvalidInputError
-            The comparison is not of an experiment, or was read from a file.
-        """
-        if self.runs_table is None:
-            msg = (
-                "Only the comparison that rn.experiment() returns has runs. Read the runs of a "
-                "folder with rn.load_runs(folder).table."
-            )
-            raise InvalidInputError(msg)
-        return self.runs_table.copy()
-
-    @property
-    def trends(self) -> Trends:
-        """How the scores change from cut to cut, in an experiment with `RollingTime`.
-
-        Raises
-        ------
-        InvalidInputError
-            The folds do not follow each other in time, or the comparison was read from a file.
-        """
-        if not self.has_cuts:
-            msg = (
-                "Only the comparison that rn.experiment(..., splits=RollingTime()) returns has "
-                "trends. Import RollingTime from recsys_ndcg.folds."
-            )
-            raise InvalidInputError(msg)
-        return self._trends
-
-    @lazy_property
-    def _trends(self) -> Trends:
-        return Trends(self)
-
-    @property
-    def has_cuts(self) -> bool:
-        """Whether the comparison is of an experiment whose folds follow each other in time."""
-        return self.fold_scores is not None and bool(self.fold_scores.cuts)
-
-    def cold_start(self) -> pd.DataFrame:
-        """Return the scores by number of training ratings of user and item, unknown ones apart.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Indexed by side (``"user"`` or ``"item"``), metric, training_ratings (a bin such as
-            ``"2–4"``) and model: users, mean, ci_low, ci_high, chance. The number of a user's
-            training ratings may differ between folds: the user counts in each of these bins, with
-            the mean score of the folds in it. Bins with fewer than ten lists are merged with their
-            neighbours, except ``"0 (unknown)"``. By item: the mean score if only test ratings of
-            these items counted (`Report.by_items`), over users and folds, for metrics that are sums
-            over labels; without interval and chance.
-
-        Raises
-        ------
-        InvalidInputError
-            The comparison is not of an experiment, or was read from a file.
-        """
-        table = make_cold_start_table(self)
-        return ReadableTable.of(table, partial(build_cold_start_document, self))
-
-    def require_fold_scores(self) -> FoldScores:
-        """Return the scores in each fold.
-
-        Raises
-        ------
-        InvalidInputError
-            The comparison is not of an experiment, or was read from a file.
-        """
-        if self.fold_scores is None:
-            msg = (
-                "Only the comparison that rn.experiment() returns has the scores of its folds. For "
-                "predictions, use rn.compare(..., by='training_ratings', train=ratings)."
-            )
-            raise InvalidInputError(msg)
-        return self.fold_scores
-
-    @property
     def remarks(self) -> list[str]:
         """Limits of what the numbers show, a sentence each."""
         return write_remarks(self)
@@ -631,11 +531,10 @@ class Comparison(Renderable):
 
         Parameters
         ----------
-        kind : {'tiers', 'differences', 'activity', 'time', 'scatter', 'trade-off'}
+        kind : {'tiers', 'differences', 'activity', 'scatter', 'trade-off'}
             ``tiers``: the models' means with intervals, the first tier highlighted, with chance
             and known baselines. ``differences``: model b minus model a, user by user.
-            ``activity``: mean scores of users with few and with many ratings. ``time``: mean scores
-            at each cut of `RollingTime`, in an experiment. ``scatter``: the
+            ``activity``: mean scores of users with few and with many ratings. ``scatter``: the
             scores of b against the scores of a, a dot per user, or counts if there are many users.
             ``trade-off``: the means in two metrics, a dot per model; a line joins the models that
             no other model beats in both.
@@ -821,12 +720,6 @@ class Comparison(Renderable):
             },
             "pairwise": _to_rows(self.pairwise),
             "segments": _to_rows(self.segments.reset_index()) if has_segments else None,
-            "trends": {
-                name: _to_rows(table.reset_index()) for name, table in self.trends.tables.items()
-            }
-            if self.has_cuts
-            else None,
-            "cold_start": _to_rows(self.cold_start().reset_index()) if self.fold_scores else None,
             "verdict": self.verdict,
             "remarks": self.remarks,
             "signatures": {name: self.signature(name).text for name in self.metrics},
@@ -880,9 +773,9 @@ class Comparison(Renderable):
             columns |= exposures
         Archive(head, columns).write(path, _FORMAT)
 
-    @classmethod
-    def load(cls, path: str | Path) -> Comparison:
-        """Read a comparison that `save` wrote. Lists are not saved.
+    @staticmethod
+    def load(path: str | Path) -> Comparison:
+        """Read a comparison that `save` wrote. Lists and single folds are not saved.
 
         Raises
         ------
@@ -904,7 +797,7 @@ class Comparison(Renderable):
                 users = pd.Index(columns["user"].tolist(), name="user")
                 segment_of_user = pd.Series(segments, index=users)
             models = head["models"].items()
-            return cls(
+            return Comparison(
                 {name: _from_file(name, one, columns, measurements) for name, one in models},
                 testing=Testing(**head["testing"]),
                 segment_of_user=segment_of_user,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations, islice
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.comparison.model_scores import CHANCE
-from recsys_ndcg.comparison.trends import LEAD
 from recsys_ndcg.comparison.verdict import (
     explain_roughness,
     format_percent,
@@ -114,22 +113,12 @@ def build_comparison_document(
         facts=f"{n_models}, {n_users}, {comparison.tested_by}",
         sections=[
             tables[0],
-            *(_build_time_section(comparison, metric) if kinds[0] == "leaderboard" else []),
             build_remarks_section(comparison.remarks),
             *tables[1:],
             build_signatures_section(comparison.signatures),
         ],
         names_to_shorten=[*comparison.models, *comparison.metrics],
     )
-
-
-def _build_time_section(comparison: Comparison, metric: str) -> list[Section]:
-    """Return the section of scores by cut, if the folds follow each other in time."""
-    if not comparison.has_cuts:
-        return []
-    trends = comparison.trends
-    parts: list[Any] = [trends.show_scores(metric), trends.write_findings(metric)]
-    return [Section("time", "Scores over time", LEAD, parts)]
 
 
 def build_segments_document(comparison: Comparison) -> Document:
@@ -296,15 +285,23 @@ def format_differences(table: pd.DataFrame, middle: str, low: str, high: str) ->
     return [*map(format_signed, table[middle], table[low], table[high])]
 
 
-def write_remarks(comparison: Comparison) -> list[str]:
-    """Write one sentence for each limit of what a comparison shows."""
+def write_remarks(comparison: Comparison, about_splits: Iterable[str] = ()) -> list[str]:
+    """Write one sentence for each limit of what a comparison shows.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        The models.
+    about_splits : iterable of str
+        Further sentences, about the splits that the models were trained on.
+    """
     by_metric = list(comparison.by_metric.values())
     lines = [
         *filter(None, [describe_missing_lists(comparison, comparison.models)]),
         *_find_user_remarks(comparison, by_metric),
         *_find_equal_scores(comparison),
         *_find_runs_remarks(comparison, by_metric),
-        *_find_split_remarks(comparison),
+        *about_splits,
         *_find_search_remarks(comparison),
         *_find_test_remarks(comparison, by_metric),
         *_find_order_remarks(by_metric),
@@ -442,23 +439,6 @@ def _find_runs_remarks(
             f"{trained}: better and worse are about the models as trained, and another seed or "
             "training sample may change the result."
         )
-
-
-def _find_split_remarks(comparison: Comparison) -> Iterator[str]:
-    """Yield a remark on the errors, and one on the warnings, that the checks of folds found."""
-    checks: Any = comparison.split_checks
-    if checks is None:
-        return
-    *fold, _ = checks.index.names
-    for verdict in ("error", "warning"):
-        bad = checks[checks["verdict"] == verdict]
-        if len(bad):
-            some, every = (one.groupby(level=fold).ngroups for one in (bad, checks))
-            names = join_names(bad.index.unique("check"))
-            yield (
-                f"check_split finds {verdict}s in {some} of {format_count(every, 'fold')}: {names} "
-                "(split_checks)."
-            )
 
 
 def _find_test_remarks(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
@@ -17,10 +17,8 @@ from recsys_ndcg.comparison.document import (
     build_leaderboard_table,
     build_pairs_table,
 )
-from recsys_ndcg.comparison.fold_scores import build_cold_start_section
 from recsys_ndcg.comparison.metric_comparison import compare_with_model
 from recsys_ndcg.comparison.model_scores import CHANCE
-from recsys_ndcg.comparison.trends import LEAD
 from recsys_ndcg.errors import InvalidInputError, quote, suggest
 from recsys_ndcg.input import format_id
 from recsys_ndcg.rendering import (
@@ -32,7 +30,6 @@ from recsys_ndcg.rendering import (
     UserLists,
     format_number,
     format_signed,
-    format_times,
     plot,
     shorten,
 )
@@ -57,7 +54,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.comparison.comparison import Comparison
     from recsys_ndcg.comparison.metric_comparison import MetricComparison
 
-KINDS = ("tiers", "differences", "activity", "time", "scatter", "trade-off")
+KINDS = ("tiers", "differences", "activity", "scatter", "trade-off")
 
 
 def plot_metric(comparison: Comparison, kind: str, metric: str, a: str, b: str) -> alt.LayerChart:
@@ -95,13 +92,6 @@ def plot_metric(comparison: Comparison, kind: str, metric: str, a: str, b: str) 
         options["bars_from"], bars = _find_bars(result)
         board[["bar_low", "bar_high"]] = bars.loc[board["model"]].to_numpy()
         return plot(kind, board, metric, chance, level=level, **options)
-    if kind == "time":
-        trends = comparison.trends
-        table = trends.table.loc[metric].reset_index()
-        times = dict(zip(trends.cuts.index, format_times(trends.cuts["time"]), strict=True))
-        renamed = {"users": "size", "ci_low": "low", "ci_high": "high"}
-        table = table.rename(columns=renamed).assign(group=table["cut"].map(times))
-        return plot(kind, table, metric, level=level, **options)
     if kind == "activity":
         activity = comparison.first_model.counts.activity
         parts = [
@@ -240,13 +230,17 @@ _DIFFERENCES = (
     "Each user's score under one model minus the score under the other. It shows what a mean "
     "hides: whether a few users gain much, or many gain a little."
 )
-_STEPS = ("fit", "predict", "measure")  # each has its seconds in the table of runs
 _FOLDS = "folds_1 and so on are the results of cross_validate, which cannot be read from a file"
 _BY_ACTIVITY = "Mean scores of users with few and with many ratings, by model."
 _TRADE_OFF = "Each model by two metrics: a model ahead in one may be behind in the other."
 
 
-def build_comparison_page(comparison: Comparison, command: str | None = None) -> Document:
+def build_comparison_page(
+    comparison: Comparison,
+    command: str | None = None,
+    more: Sequence[Section] = (),
+    costs: pd.DataFrame | None = None,
+) -> Document:
     """Return the document of a comparison's page, with charts, users and their lists.
 
     Parameters
@@ -255,10 +249,15 @@ def build_comparison_page(comparison: Comparison, command: str | None = None) ->
         The models.
     command : str, optional
         The command line that made the page, if there was one.
+    more : sequence of Section
+        Further sections, after the leaderboard.
+    costs : pandas.DataFrame, optional
+        By model, what it cost to train and to measure it, as text.
     """
     of_users = comparison.metrics_of_users
+    models_section = Section("models", "Models", *_describe_training(comparison, costs))
     if not of_users:
-        return _build_page_of_lists(comparison, command)
+        return _build_page_of_lists(comparison, command, models_section)
     if of_users[0] != comparison.metrics[0]:  # users' charts are of the first metric
         order = [of_users[0], *(name for name in comparison.metrics if name != of_users[0])]
         models = comparison.model_scores.items()
@@ -282,7 +281,7 @@ def build_comparison_page(comparison: Comparison, command: str | None = None) ->
     activity = _make_charts(comparison, "activity")
     sections = [
         _build_leaderboard_section(comparison, board),
-        *_build_fold_sections(comparison),
+        *more,
         _build_remarks_section(comparison),
         *build_chance_section(
             result.scores_of(best),
@@ -297,14 +296,16 @@ def build_comparison_page(comparison: Comparison, command: str | None = None) ->
         _build_users_section(comparison, *pair),
         *_build_movers_section(comparison, a, b),
         Section("trade-off", "Trade-off", _TRADE_OFF, _make_trade_off_charts(comparison)),
-        Section("models", "Models", *_describe_training(comparison)),
+        models_section,
         build_signatures_section(comparison.signatures, write_comparison_code(comparison), command),
     ]
     # charts with nothing to show are left out
     return replace(brief, sections=[one for one in sections if one.parts])
 
 
-def _build_page_of_lists(comparison: Comparison, command: str | None) -> Document:
+def _build_page_of_lists(
+    comparison: Comparison, command: str | None, models_section: Section
+) -> Document:
     """Return the document of a comparison in numbers of all lists together, without users."""
     brief = build_comparison_document(comparison, comparison.metrics[0], ["leaderboard"])
     board, *_ = brief.sections
@@ -312,28 +313,10 @@ def _build_page_of_lists(comparison: Comparison, command: str | None) -> Documen
         _build_leaderboard_section(comparison, board),
         _build_remarks_section(comparison),
         Section("trade-off", "Trade-off", _TRADE_OFF, _make_trade_off_charts(comparison)),
-        Section("models", "Models", *_describe_training(comparison)),
+        models_section,
         build_signatures_section(comparison.signatures, write_comparison_code(comparison), command),
     ]
     return replace(brief, sections=[one for one in sections if one.parts])
-
-
-def _build_fold_sections(comparison: Comparison) -> list[Section]:
-    """Return the sections of scores over time and of the cold start, if they are known."""
-    sections = []
-    if comparison.has_cuts:
-        trends, options = comparison.trends, []
-        for name in comparison.metrics[:_MAX_METRICS]:
-            charts = _make_charts(comparison, "time", metric=name)
-            findings = trends.write_findings(name)
-            options.append(Section.folded(name, [*charts, findings, trends.show_scores(name)]))
-        ratings = Section.folded("The ratings at each cut", [trends.show_ratings()])
-        parts = [Choice.folded("Metric", options), ratings]
-        sections.append(Section("time", "Scores over time", LEAD, parts))
-    if comparison.fold_scores is not None:
-        metrics = comparison.metrics_of_users[:1]
-        sections.append(build_cold_start_section(comparison, metrics))
-    return sections
 
 
 # Models
@@ -424,7 +407,9 @@ def _build_movers_section(comparison: Comparison, a: str, b: str) -> list[Sectio
     return [Section("movers", "Who gains, who loses", lead, [ShownTable(caption, cells)])]
 
 
-def _describe_training(comparison: Comparison) -> tuple[str, list[ShownTable]]:
+def _describe_training(
+    comparison: Comparison, costs: pd.DataFrame | None
+) -> tuple[str, list[ShownTable]]:
     """Return a sentence on the models' parameters, seconds and memory, and their table, if any."""
     models = {name: one for name, one in comparison.model_scores.items() if name != CHANCE}
     cells = pd.DataFrame({"model": [*models]}, dtype=object)
@@ -434,16 +419,12 @@ def _describe_training(comparison: Comparison) -> tuple[str, list[ShownTable]]:
     ]
     if any(texts):
         cells["parameters"] = [text or "-" for text in texts]
-    lead, costs = "The parameters of each model.", {}
-    if comparison.runs_table is not None:
-        runs = comparison.runs_table.groupby(level="model", sort=False)
-        costs["folds"] = runs.size().map("{:d}".format)
-        for step in _STEPS:
-            costs[f"{step} (s)"] = runs[f"{step}_seconds"].sum().map("{:.2f}".format)
-        costs["memory (MB)"] = runs["peak_memory_mb"].max().map("{:.0f}".format)
-        cells = cells.join(pd.DataFrame(costs), on="model").fillna("-")
+    lead = "The parameters of each model."
+    if costs is not None:
+        cells = cells.join(costs, on="model").fillna("-")
         lead = "Parameters, the seconds of all folds together, and the highest use of memory."
-    table = ShownTable("Parameters and costs of the models", cells, numeric=[*costs])
+    numeric = [] if costs is None else [*costs]
+    table = ShownTable("Parameters and costs of the models", cells, numeric=numeric)
     return lead, [table] if len(cells.columns) > 1 else []
 
 

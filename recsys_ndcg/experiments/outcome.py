@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
@@ -21,9 +21,6 @@ from recsys_ndcg.arrays import Floats
 from recsys_ndcg.comparison import (
     CHANCE,
     Comparison,
-    FoldRatings,
-    FoldScores,
-    FoldTable,
     ModelScores,
     compare,
     flatten_parameters,
@@ -36,6 +33,8 @@ from recsys_ndcg.errors import (
     warn,
 )
 from recsys_ndcg.experiments.cells import Cell, Failure, Result, Task, run_cells
+from recsys_ndcg.experiments.comparison import ExperimentComparison
+from recsys_ndcg.experiments.fold_scores import FoldRatings, FoldScores, FoldTable
 from recsys_ndcg.experiments.folder import RunFolder
 from recsys_ndcg.experiments.models import (
     Model,
@@ -399,7 +398,7 @@ class Outcome:
 
     def compare_models(
         self, baseline: str | None, arguments: Mapping[str, Any], *, progress: bool
-    ) -> Comparison:
+    ) -> ExperimentComparison:
         """Compare the models without failed folds; compare a single one with random order.
 
         `arguments`: what the code on a page passes to `experiment`, and the ratings.
@@ -430,11 +429,14 @@ class Outcome:
             for one in run.results
         ]
         runs_table = pd.DataFrame(rows).set_index(["model", "seed", "fold"])
-        code = self._format_code(comparison, arguments)
-        folds = self._collect_fold_scores(models, comparison.metrics)
-        checks = tabulate_checks(self.split_reports, ["seed", "fold"])
-        comparison = replace(comparison, runs_table=runs_table, split_checks=checks)
-        return replace(comparison, fold_scores=folds, code=code)
+        found = {one.name: getattr(comparison, one.name) for one in fields(comparison)}
+        found["code"] = self._format_code(comparison, arguments)
+        return ExperimentComparison(
+            **found,
+            runs_table=runs_table,
+            fold_scores=self._collect_fold_scores(models, comparison.metrics),
+            split_checks=tabulate_checks(self.split_reports, ["seed", "fold"]),
+        )
 
     def _collect_fold_scores(
         self, models: Mapping[str, ModelRun], metrics: Sequence[str]

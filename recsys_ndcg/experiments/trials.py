@@ -27,8 +27,8 @@ from recsys_ndcg.files import check_path, open_file
 from recsys_ndcg.progress import progress_bar, write_progress_line
 
 if TYPE_CHECKING:
-    from recsys_ndcg.comparison import Comparison
     from recsys_ndcg.experiments.cells import Result
+    from recsys_ndcg.experiments.comparison import ExperimentComparison
     from recsys_ndcg.experiments.outcome import SavedRuns
     from recsys_ndcg.scoring import Cutoffs
 
@@ -55,7 +55,7 @@ def experiment(  # noqa: PLR0913 - the contract
     features: Any = None,
     progress: bool | Callable[[str, float], object] = True,
     on_result: Callable[[Result], object] | None = None,
-) -> Comparison:
+) -> ExperimentComparison:
     """Train and evaluate models over folds and seeds, and compare them.
 
     Parameters
@@ -119,7 +119,7 @@ def experiment(  # noqa: PLR0913 - the contract
 
     Returns
     -------
-    Comparison
+    ExperimentComparison
         The comparison of all models; each user's scores are averaged over folds and seeds.
         ``comparison.runs`` has the scores, the seconds to fit, predict and measure, and the memory
         of every fold; ``comparison.cold_start()`` the scores by number of training ratings.

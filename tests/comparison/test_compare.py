@@ -355,7 +355,7 @@ def test_values_for_json_are_those_of_the_tables() -> None:
     found = rn.compare(models, **how)
     plain = found.to_dict()
     known = {"models": ["chance", "a", "b"], "metrics": how["metrics"], "users": 30}
-    known |= {"baseline": "chance", "segments": None, "trends": None, "cold_start": None}
+    known |= {"baseline": "chance", "segments": None}
     assert {name: plain[name] for name in known} == known
     assert plain["how"]["alpha"] == 0.05
     assert len(plain["pairwise"]) == len(found.pairwise)

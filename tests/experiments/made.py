@@ -11,6 +11,7 @@ import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
+from recsys_ndcg.experiments import ExperimentComparison
 from recsys_ndcg.experiments.ratings import digest_split
 from recsys_ndcg.ratings import Interactions
 from tests.profiles import slow
@@ -48,7 +49,7 @@ def with_top(model: Any) -> dict[str, Any]:
     return {"f": model, "top": MostPopular()}
 
 
-def run(given: dict[str, Any] | None = None, **options: Any) -> rn.Comparison:
+def run(given: dict[str, Any] | None = None, **options: Any) -> ExperimentComparison:
     """Run an experiment of two folds without a progress bar."""
     asked = {"metrics": ["ndcg@5"], "splits": 2, "progress": False, **options}
     return rn.experiment(asked.pop("data", ratings()), given or models(), **asked)

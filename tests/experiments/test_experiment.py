@@ -207,8 +207,6 @@ def test_costs_are_recorded() -> None:
     assert [*found] == [*seconds, "peak_memory_mb", "users", "ndcg@5", "rmse"]
     assert (found[seconds] >= 0).all(axis=None)
     assert found["peak_memory_mb"].between(20, 20_000).all()
-    with pytest.raises(rn.InvalidInputError, match="load_runs"):
-        _ = rn.compare({"a": {1: [(1, 2), (2, 1)]}, "b": {1: [(2, 2), (1, 1)]}}).runs
 
 
 def test_seconds_are_of_the_whole_fold() -> None:

@@ -17,7 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from recsys_ndcg.comparison.trends import Trends
+from recsys_ndcg.experiments import ExperimentComparison
+from recsys_ndcg.experiments.trends import Trends
 from recsys_ndcg.folds import RollingTime
 from recsys_ndcg.rendering import format_times
 from recsys_ndcg.report import bin_training_counts
@@ -34,13 +35,13 @@ HOW: dict[str, Any] = {"metrics": METRICS, "threshold": 4}
 
 
 @cache
-def rolled() -> rn.Comparison:
+def rolled() -> ExperimentComparison:
     """Return an experiment with cuts."""
     return run(splits=RollingTime(N_CUTS), **HOW)
 
 
 @cache
-def at_each_cut() -> list[tuple[float, float, rn.Comparison]]:
+def at_each_cut() -> list[tuple[float, float, ExperimentComparison]]:
     """Return the start and the end of each window, and an experiment with that cut alone."""
     times = sorted(ratings()["timestamp"])
     starts = [times[len(times) * part // (N_CUTS + 1)] for part in range(1, N_CUTS + 1)]
@@ -291,9 +292,6 @@ def test_other_comparisons_have_no_trends() -> None:
     assert_rejected(r"splits=RollingTime\(\)", lambda: plain.trends, whole=False)
     assert_rejected("RollingTime", plain.plot, "time", whole=False)
     assert plain.cold_start().index.names == ["side", "metric", "training_ratings", "model"]
-    rows = {user: [(4, 5), (3, user % 5)] for user in range(9)}
-    given = rn.compare({"a": rows, "b": {**rows}})
-    assert_rejected("rn.compare.*by='training_ratings'", given.cold_start, whole=False)
     numbered = ratings().assign(timestamp=range(len(ratings())))
     found = run(data=numbered, splits=RollingTime(2)).trends
     third = len(ratings()) // 3
@@ -365,7 +363,7 @@ def test_other_lengths_of_lists_explain_only_changes_in_the_same_direction(
     changes: dict[str, float], who: str
 ) -> None:
     """If chance falls and a model rises, they explain nothing of it."""
-    trends: Any = Trends(rolled())
+    trends: Any = Trends(rolled(), rolled().fold_scores)
     table, slopes = trends.table, trends.slopes
     table["chance"] = table.index.get_level_values("cut").map({1: 0.8, 2: 0.7, 3: 0.6, 4: 0.5})
     slopes["change"] = slopes.index.get_level_values("model").map(changes)

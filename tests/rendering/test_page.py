@@ -15,6 +15,8 @@ import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
+from recsys_ndcg.comparison import build_comparison_page
+from recsys_ndcg.experiments.comparison import sum_costs
 from recsys_ndcg.report.page import MAX_USERS
 from tests.comparison.models import models
 from tests.rendering.parsed import Parsed, harmless
@@ -152,7 +154,8 @@ def test_models_have_their_parameters_seconds_and_memory() -> None:
     runs = pd.DataFrame({**seconds, "peak_memory_mb": [90.0, 99.6]}, index)
     scores = dict(COMPARED.model_scores)
     scores["good"] = replace(scores["good"], parameters={"n_factors": 20, "name": "x" * 80})
-    page = harmless(replace(COMPARED, model_scores=scores, runs_table=runs).to_html())
+    compared = replace(COMPARED, model_scores=scores)
+    page = harmless(build_comparison_page(compared, costs=sum_costs(runs)).render("page"))
     place = page.cells.index(
         ["model", "parameters", "folds", "fit (s)", "predict (s)", "measure (s)", "memory (MB)"]
     )

@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import Floats, Ids, Positions, divide
-from recsys_ndcg.comparison.model_scores import CHANCE, ModelScores
+from recsys_ndcg.comparison import CHANCE, Comparison, ModelScores
 from recsys_ndcg.input import make_index
 from recsys_ndcg.ratings import Interactions
 from recsys_ndcg.rendering import Document, Section, ShownTable, format_number, pluralise
 from recsys_ndcg.report import bin_training_counts, build_signatures_section
-
-if TYPE_CHECKING:
-    from recsys_ndcg.comparison.comparison import Comparison
 
 _MAX_MODELS = 4  # columns of models in a table
 _COLD_START = (
@@ -150,10 +147,14 @@ class FoldScores:
 
 
 def make_group_table(
-    comparison: Comparison, metric: str, groups: Sequence[Positions], labels: Sequence[Any]
+    comparison: Comparison,
+    folds: FoldScores,
+    metric: str,
+    groups: Sequence[Positions],
+    labels: Sequence[Any],
 ) -> pd.DataFrame:
     """Return a row per group and model: users, mean, ci_low, ci_high and chance."""
-    folds, result = comparison.require_fold_scores(), comparison.by_metric[metric]
+    result = comparison.by_metric[metric]
     own, chance = (
         folds.average_in_groups(comparison.users, metric, groups, of=of) for of in ("own", "chance")
     )
@@ -172,9 +173,9 @@ def make_group_table(
     return pd.DataFrame(columns, index=index)
 
 
-def make_cold_start_table(comparison: Comparison) -> pd.DataFrame:
+def make_cold_start_table(comparison: Comparison, folds: FoldScores) -> pd.DataFrame:
     """Return a row per side (user or item), metric, bin of training ratings, and model."""
-    tables = _make_cold_start_tables(comparison)
+    tables = _make_cold_start_tables(comparison, folds)
     table = pd.concat(tables, names=["side", "metric", "training_ratings", "model"])
     levels, codes = [], []
     for name in (
@@ -191,14 +192,15 @@ def make_cold_start_table(comparison: Comparison) -> pd.DataFrame:
     return table.set_axis(pd.MultiIndex(levels, codes, names=table.index.names))
 
 
-def _make_cold_start_tables(comparison: Comparison) -> dict[tuple[str, str], pd.DataFrame]:
+def _make_cold_start_tables(
+    comparison: Comparison, folds: FoldScores
+) -> dict[tuple[str, str], pd.DataFrame]:
     """Return the tables by side and metric."""
-    folds = comparison.require_fold_scores()
     groups, labels = folds.group_by_training
     by_items = _average_parts(folds.items)
     tables = {}
     for name in comparison.metrics_of_users:
-        tables["user", name] = make_group_table(comparison, name, groups, labels)
+        tables["user", name] = make_group_table(comparison, folds, name, groups, labels)
     for side, name in [*tables]:
         if name in by_items:
             tables["item", name] = by_items[name].reindex(columns=[*tables[side, name]])
@@ -224,9 +226,11 @@ def _parse_bin(name: str) -> int:
     return int(name.partition("–")[0].partition(" ")[0])
 
 
-def build_cold_start_section(comparison: Comparison, metrics: Sequence[str]) -> Section:
+def build_cold_start_section(
+    comparison: Comparison, folds: FoldScores, metrics: Sequence[str]
+) -> Section:
     """Return the section of scores by number of training ratings, tables for each metric."""
-    tables, shown = _make_cold_start_tables(comparison), []
+    tables, shown = _make_cold_start_tables(comparison, folds), []
     for name in metrics:
         for side in ("user", "item"):
             if (side, name) in tables:
@@ -238,13 +242,13 @@ def build_cold_start_section(comparison: Comparison, metrics: Sequence[str]) -> 
     return Section("cold-start", "Cold start", _COLD_START, shown)
 
 
-def build_cold_start_document(comparison: Comparison) -> Document:
+def build_cold_start_document(comparison: Comparison, folds: FoldScores) -> Document:
     """Return the document of scores by number of training ratings."""
     return Document(
         title="Cold start",
         facts=f"{pluralise(len(comparison.users))} by their number of training ratings",
         sections=[
-            build_cold_start_section(comparison, comparison.metrics_of_users),
+            build_cold_start_section(comparison, folds, comparison.metrics_of_users),
             build_signatures_section(comparison.signatures),
         ],
         names_to_shorten=[*comparison.models, *comparison.metrics],

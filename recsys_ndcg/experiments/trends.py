@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.comparison.fold_scores import FoldScores, make_group_table, show_groups
-from recsys_ndcg.comparison.verdict import describe_interval, format_p, format_size
-from recsys_ndcg.errors import escape_invisible
+from recsys_ndcg.comparison import Comparison, describe_interval, format_p, format_size
+from recsys_ndcg.errors import InvalidInputError, escape_invisible
+from recsys_ndcg.experiments.fold_scores import FoldScores, make_group_table, show_groups
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.rendering import (
+    Charts,
+    Choice,
     Document,
     Renderable,
     Section,
@@ -21,17 +24,19 @@ from recsys_ndcg.rendering import (
     format_times,
     join_names,
     list_first,
+    plot,
     pluralise,
 )
 from recsys_ndcg.report import build_signatures_section
 from recsys_ndcg.significance import CORRECTIONS, fit_slopes
 
 if TYPE_CHECKING:
-    from recsys_ndcg.comparison.comparison import Comparison
+    import altair as alt
 
 _MAX_LINES = 6  # models with a sentence
 _DIFFERENT_CHANCE = 0.01  # between the first and the last cut: worth a remark
-LEAD = (
+_MAX_METRICS = 10  # on a page
+_LEAD = (
     "At each cut the models are trained on the ratings before it, and tested on the ratings that "
     "follow. Unknown users and items have no rating before the cut. A slope is the change of the "
     "mean per cut, by least squares. Its interval is the longer of two: one for other users at the "
@@ -41,12 +46,14 @@ LEAD = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trends(Renderable):
-    """Scores at successive cuts of one timeline, as `Comparison.trends` returns them.
+    """Scores at successive cuts of one timeline, as `ExperimentComparison.trends` returns them.
 
     Parameters
     ----------
     comparison : Comparison
         The models, compared over all cuts.
+    folds : FoldScores
+        The users' scores at each cut.
 
     Attributes
     ----------
@@ -63,15 +70,12 @@ class Trends(Renderable):
     """
 
     comparison: Comparison
-
-    @property
-    def _folds(self) -> FoldScores:
-        return self.comparison.require_fold_scores()
+    folds: FoldScores
 
     @property
     def cuts(self) -> pd.DataFrame:
         """The time of each cut, and the numbers of its ratings, users and items."""
-        folds = self._folds
+        folds = self.folds
         of_fold = dict(zip(folds.folds, folds.ratings, strict=True))
         rows = [of_fold[fold].counts for fold in sorted(of_fold)]
         table = pd.DataFrame(rows, pd.RangeIndex(1, len(rows) + 1, name="cut"))
@@ -85,9 +89,9 @@ class Trends(Renderable):
 
     @lazy_property
     def _table(self) -> pd.DataFrame:
-        times, groups = self.cuts["time"], self._folds.group_by_fold
+        times, groups = self.cuts["time"], self.folds.group_by_fold
         tables = {
-            name: make_group_table(self.comparison, name, groups, [*times.index])
+            name: make_group_table(self.comparison, self.folds, name, groups, [*times.index])
             for name in self.comparison.metrics
         }
         table = pd.concat(tables, names=["metric", "cut", "model"])
@@ -111,7 +115,7 @@ class Trends(Renderable):
 
     def _fit(self, metric: str) -> pd.DataFrame:
         """Return the slope over all cuts, and the change from the first cut to the last."""
-        folds, alpha = self._folds, self.comparison.testing.alpha
+        folds, alpha = self.folds, self.comparison.testing.alpha
         scores = folds.average_in_groups(self.comparison.users, metric, folds.group_by_fold)
         table = pd.DataFrame(index=pd.Index([*folds.models], name="model"))
         for name, part in (("slope", scores), ("change", scores[[0, -1]])):
@@ -132,7 +136,7 @@ class Trends(Renderable):
         if len(self.cuts) < 2:
             return ["There is only one cut, so there is no trend."]
         board = self.comparison.leaderboards[metric].index
-        each = (self._write_slope(metric, name) for name in board if name in self._folds.models)
+        each = (self._write_slope(metric, name) for name in board if name in self.folds.models)
         lines = list_first(each, _MAX_LINES, "… and {} more models.")
         lines += [*self._compare_ends(metric), *self._compare_chance(metric)]
         return [escape_invisible(line) for line in lines]
@@ -145,7 +149,7 @@ class Trends(Renderable):
             verb = "falls" if slope < 0 else "rises"
         evidence = ""
         if not np.isnan(p):
-            holm = "Holm " if len(self._folds.models) > 1 else ""
+            holm = "Holm " if len(self.folds.models) > 1 else ""
             evidence = f" ({describe_interval(low, high, alpha)}, {holm}{format_p(p)})"
         return f"{metric} of {model} {verb}: {format_size(slope)} per cut{evidence}."
 
@@ -202,6 +206,45 @@ class Trends(Renderable):
         heads = {name: str(name).replace("_", " ") for name in cells} | {"time": "from"}
         return ShownTable("Ratings by cut", cells.rename(columns=heads), n_left_aligned=2)
 
+    def plot(self, metric: str) -> alt.LayerChart:
+        """Plot the mean scores in a metric at each cut.
+
+        Raises
+        ------
+        InvalidInputError
+            No user has a score.
+        MissingExtraError
+            Vega-Altair is not installed.
+        """
+        table, cuts = self._table.loc[metric].reset_index(), self.cuts
+        if table["mean"].isna().all():
+            msg = f"No user has a score in {metric}, so there is nothing to plot."
+            raise InvalidInputError(msg)
+        times = dict(zip(cuts.index, format_times(cuts["time"]), strict=True))
+        renamed = {"users": "size", "ci_low": "low", "ci_high": "high"}
+        table = table.rename(columns=renamed).assign(group=table["cut"].map(times))
+        level = 1 - self.comparison.testing.alpha
+        lower_is_better = self.comparison.by_metric[metric].sign < 0
+        return plot("time", table, metric, level=level, lower_is_better=lower_is_better)
+
+    def build_section(self, metric: str) -> Section:
+        """Return the section of a document: the scores in a metric by cut, and the trends."""
+        parts: list[Any] = [self.show_scores(metric), self.write_findings(metric)]
+        return Section("time", "Scores over time", _LEAD, parts)
+
+    def build_page_section(self) -> Section:
+        """Return the section of a page, with charts, for the first metrics."""
+        options = []
+        for name in self.comparison.metrics[:_MAX_METRICS]:
+            charts: list[Any] = []
+            with suppress(InvalidInputError):  # no scores
+                charts.append(Charts(self.plot(name)))
+            parts = [*charts, self.write_findings(name), self.show_scores(name)]
+            options.append(Section.folded(name, parts))
+        ratings = Section.folded("The ratings at each cut", [self.show_ratings()])
+        parts = [Choice.folded("Metric", options), ratings]
+        return Section("time", "Scores over time", _LEAD, parts)
+
     def _document(self, *, with_verdict: bool = False) -> Document:  # noqa: ARG002 - it has none
         """Return the document: for each metric the scores by cut and the trends."""
         parts = [
@@ -209,12 +252,12 @@ class Trends(Renderable):
             for name in self.comparison.metrics
             for part in (self.show_scores(name), self.write_findings(name))
         ]
-        models = pluralise(len(self._folds.models), "model")
+        models = pluralise(len(self.folds.models), "model")
         return Document(
             title="Scores over time",
             facts=f"{models} at {pluralise(len(self.cuts), 'cut')}",
             sections=[
-                Section("time", "Scores over time", LEAD, [*parts, self.show_ratings()]),
+                Section("time", "Scores over time", _LEAD, [*parts, self.show_ratings()]),
                 build_signatures_section(self.comparison.signatures),
             ],
             names_to_shorten=[*self.comparison.models, *self.comparison.metrics],

@@ -1,0 +1,199 @@
+"""The comparison of an experiment's models: what is known of its folds, besides their results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from recsys_ndcg.comparison import Comparison, write_remarks
+from recsys_ndcg.errors import InvalidInputError, format_count
+from recsys_ndcg.experiments.fold_scores import (
+    FoldScores,
+    build_cold_start_document,
+    build_cold_start_section,
+    make_cold_start_table,
+)
+from recsys_ndcg.experiments.trends import Trends
+from recsys_ndcg.files import to_json_value
+from recsys_ndcg.lazy import lazy_property
+from recsys_ndcg.rendering import Document, ReadableTable, join_names
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import altair as alt
+
+    from recsys_ndcg.metrics import Metric
+
+_STEPS = ("fit", "predict", "measure")  # each has its seconds in the table of runs
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class ExperimentComparison(Comparison):
+    """The models of an experiment, compared, as `experiment` returns them.
+
+    Its files and tables are those of a `Comparison`; `load` reads a `Comparison` without folds.
+
+    Parameters
+    ----------
+    runs_table : pandas.DataFrame
+        Time, memory and scores of each fold run.
+    fold_scores : FoldScores
+        The scores in each fold.
+    split_checks : pandas.DataFrame
+        What `check_split` finds in each fold, by seed, fold and check.
+    """
+
+    runs_table: pd.DataFrame
+    fold_scores: FoldScores
+    split_checks: pd.DataFrame
+
+    @property
+    def runs(self) -> pd.DataFrame:
+        """Time, memory and scores of each fold run: a row per model, seed and fold.
+
+        Columns: fit_seconds, predict_seconds and measure_seconds, peak_memory_mb, users, and every
+        measure. Together the seconds are nearly all the time of the experiment in one process;
+        splitting the ratings and comparing the models take the rest.
+        """
+        return self.runs_table.copy()
+
+    @property
+    def trends(self) -> Trends:
+        """How the scores change from cut to cut, in an experiment with `RollingTime`.
+
+        Raises
+        ------
+        InvalidInputError
+            The folds do not follow each other in time.
+        """
+        if not self._has_cuts:
+            msg = (
+                "Only the comparison that rn.experiment(..., splits=RollingTime()) returns has "
+                "trends. Import RollingTime from recsys_ndcg.folds."
+            )
+            raise InvalidInputError(msg)
+        return self._trends
+
+    @lazy_property
+    def _trends(self) -> Trends:
+        return Trends(self, self.fold_scores)
+
+    @property
+    def _has_cuts(self) -> bool:
+        return bool(self.fold_scores.cuts)
+
+    def cold_start(self) -> pd.DataFrame:
+        """Return the scores by number of training ratings of user and item, unknown ones apart.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Indexed by side (``"user"`` or ``"item"``), metric, training_ratings (a bin such as
+            ``"2–4"``) and model: users, mean, ci_low, ci_high, chance. The number of a user's
+            training ratings may differ between folds: the user counts in each of these bins, with
+            the mean score of the folds in it. Bins with fewer than ten lists are merged with their
+            neighbours, except ``"0 (unknown)"``. By item: the mean score if only test ratings of
+            these items counted (`Report.by_items`), over users and folds, for metrics that are sums
+            over labels; without interval and chance.
+        """
+        table = make_cold_start_table(self, self.fold_scores)
+        return ReadableTable.of(table, partial(build_cold_start_document, self, self.fold_scores))
+
+    @property
+    def remarks(self) -> list[str]:
+        """Limits of what the numbers show, a sentence each."""
+        return write_remarks(self, self._find_split_remarks())
+
+    def _find_split_remarks(self) -> Iterator[str]:
+        """Yield a remark on the errors, and one on the warnings, that the checks of folds found."""
+        checks: Any = self.split_checks
+        *fold, _ = checks.index.names
+        for verdict in ("error", "warning"):
+            bad = checks[checks["verdict"] == verdict]
+            if len(bad):
+                some, every = (one.groupby(level=fold).ngroups for one in (bad, checks))
+                names = join_names(bad.index.unique("check"))
+                yield (
+                    f"check_split finds {verdict}s in {some} of {format_count(every, 'fold')}: "
+                    f"{names} (split_checks)."
+                )
+
+    def plot(
+        self, kind: str = "tiers", *, metric: str | Metric | None = None, **options: Any
+    ) -> alt.LayerChart:
+        """Return a plot for a notebook, with a description in words.
+
+        Parameters
+        ----------
+        kind : str
+            ``"time"``, the mean scores at each cut of `RollingTime`, or as in `Comparison.plot`.
+        metric : str or Metric, optional
+            By default the first.
+        **options
+            As in `Comparison.plot`.
+
+        Raises
+        ------
+        InvalidInputError
+            The folds do not follow each other in time, or as in `Comparison.plot`.
+        MissingExtraError
+            Vega-Altair is not installed.
+        """
+        if kind == "time":
+            return self.trends.plot(self._find_metric_of_users(metric))
+        return super().plot(kind, metric=metric, **options)
+
+    def _document(
+        self,
+        metric: str | Metric | None = None,
+        kinds: Sequence[str] = ("leaderboard",),
+        *,
+        with_verdict: bool = True,
+    ) -> Document:
+        """Return the document in one metric, as of a `Comparison`, with the scores by cut."""
+        document = super()._document(metric, kinds, with_verdict=with_verdict)
+        if kinds[0] != "leaderboard" or not self._has_cuts:
+            return document
+        first, *others = document.sections
+        section = self.trends.build_section(self._find_metric(metric))
+        return replace(document, sections=[first, section, *others])
+
+    def _page(self, command: str | None = None) -> Document:
+        """Return the document of the HTML page, with scores by cut, the cold start and costs."""
+        # imported here, because it imports all plots
+        from recsys_ndcg.comparison import build_comparison_page  # noqa: PLC0415
+
+        cold_start = build_cold_start_section(self, self.fold_scores, self.metrics_of_users[:1])
+        trends = [self.trends.build_page_section()] if self._has_cuts else []
+        costs = sum_costs(self.runs_table)
+        return build_comparison_page(self, command, [*trends, cold_start], costs)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the tables, the verdict and the remarks as values for JSON; NaN becomes None."""
+        tables = self.trends.tables if self._has_cuts else {}
+        trends = {name: _to_rows(one) for name, one in tables.items()}
+        return {
+            **super().to_dict(),
+            "trends": trends or None,
+            "cold_start": _to_rows(self.cold_start()),
+        }
+
+
+def _to_rows(table: pd.DataFrame) -> Any:
+    """Return the rows of a table, with their labels, as dicts for JSON."""
+    return to_json_value(table.reset_index().astype(object).to_dict("records"))
+
+
+def sum_costs(runs_table: pd.DataFrame) -> pd.DataFrame:
+    """Return each model's number of folds, seconds and memory as text."""
+    runs = runs_table.groupby(level="model", sort=False)
+    costs = {"folds": runs.size().map("{:d}".format)}
+    for step in _STEPS:
+        costs[f"{step} (s)"] = runs[f"{step}_seconds"].sum().map("{:.2f}".format)
+    costs["memory (MB)"] = runs["peak_memory_mb"].max().map("{:.0f}".format)
+    return pd.DataFrame(costs)
