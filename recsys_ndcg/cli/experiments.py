@@ -224,7 +224,7 @@ def demo(
     comparison = compare(reports)
     read = f"sample_ratings(seed={seed})" if ratings is None else f"read_ratings({str(ratings)!r})"
     code = _DEMO.format(read=read, seed=seed, scale=scale, k=k, threshold=limit)
-    if page.write(replace(comparison, code=code)):
+    if page.write(replace(comparison, _data=replace(comparison._data, code=code))):
         return
     source = "sample ratings" if ratings is None else f"ratings of {ratings}"
     print_line(

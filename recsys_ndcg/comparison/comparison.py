@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Ids
+from recsys_ndcg.comparison.compared_models import ByMetric, ComparedModels
 from recsys_ndcg.comparison.document import (
     build_comparison_document,
     build_segments_document,
@@ -21,18 +22,15 @@ from recsys_ndcg.comparison.document import (
     write_remarks,
 )
 from recsys_ndcg.comparison.metric_comparison import (
-    MetricComparison,
-    list_tested_pairs,
     make_intervals,
     make_leaderboard,
     make_pairwise,
     make_segments,
-    test_metrics,
 )
 from recsys_ndcg.comparison.model_scores import CHANCE, ModelScores
 from recsys_ndcg.comparison.paper_table import write_paper_table
 from recsys_ndcg.comparison.two_models import Movers, compute_overlaps, find_movers
-from recsys_ndcg.comparison.verdict import Gate, decide_gate, describe_test, write_verdict
+from recsys_ndcg.comparison.verdict import Gate, decide_gate, write_verdict
 from recsys_ndcg.errors import (
     InvalidInputError,
     check_choice,
@@ -46,7 +44,7 @@ from recsys_ndcg.input import make_index
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.metrics import Metric, list_metric_names
 from recsys_ndcg.rendering import Document, ReadableTable, Renderable, Verdict
-from recsys_ndcg.report import UnknownKeyError, flatten_metrics, pack_exposures, unpack_exposures
+from recsys_ndcg.report import flatten_metrics, pack_exposures, unpack_exposures
 from recsys_ndcg.scoring import ListCounts, Measurement, Signature, find_metric_name
 from recsys_ndcg.significance import BOOTSTRAPS, Testing, check_margin, estimate_optimism
 from recsys_ndcg.version import __version__
@@ -55,18 +53,6 @@ if TYPE_CHECKING:
     import altair as alt
 
 _FORMAT = "comparison 2"
-_Value = TypeVar("_Value")
-
-
-class ByMetric(dict[str, _Value]):
-    """A value for each metric, which is found by any spelling of the metric."""
-
-    def __missing__(self, metric: str) -> _Value:
-        """Return the value of a metric that is spelled differently."""
-        try:
-            return self[find_metric_name(str(metric), list(self), "This comparison")]
-        except InvalidInputError as error:
-            raise UnknownKeyError(str(error)) from None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -75,28 +61,8 @@ class Comparison(Renderable):
 
     Parameters
     ----------
-    model_scores : mapping of str to ModelScores
-        The models' scores, of the same users.
-    testing : Testing
-        The test, the correction, the level, the draws and their seed.
-    baseline : str
-        The name of the model that others are compared with, in the columns won, tied and lost,
-        and in segments.
-    margin : float, optional
-        The largest difference that does not matter.
-    segment_of_user : pandas.Series, optional
-        The segment of each user, a categorical.
-    n_dropped_users : mapping of str to int
-        The number of each model's users who are left out, because another model does not have
-        these users at all.
-    other_metrics : tuple of str
-        Metrics that only some models have.
-    code : str, optional
-        Python code that makes the same comparison, if it is not a call of `compare`.
-    inputs : mapping of str
-        Python for the arguments of `compare` that are files, except the models.
-    progress : bool
-        Whether to show a progress bar for tests that take long.
+    _data : ComparedModels
+        What the tables are made of; `compare` makes it.
 
     Attributes
     ----------
@@ -112,66 +78,24 @@ class Comparison(Renderable):
         A row per metric and pair of models.
     verdict : str
         The result under each protocol, in a few sentences.
-
-    Raises
-    ------
-    InvalidInputError
-        The test is ``"wilcoxon"`` or ``"sign"``, and a metric has no score per user.
     """
 
-    model_scores: Mapping[str, ModelScores]
-    testing: Testing
-    baseline: str
-    margin: float | None = None
-    segment_of_user: pd.Series[Any] | None = None
-    n_dropped_users: Mapping[str, int] = field(default_factory=dict)
-    other_metrics: tuple[str, ...] = ()
-    code: str | None = None
-    inputs: Mapping[str, str] = field(default_factory=dict)
-    progress: bool = True
-
-    def __post_init__(self) -> None:
-        """Raise if the test cannot be of a number of all lists, or has too few draws."""
-        together = [name for name in self.metrics if name not in self.metrics_of_users]
-        if together and not self.testing.test_kind.is_test_of_mean:
-            msg = (
-                f"test={self.testing.test!r} needs a score of each user, and {together[0]} is a "
-                "number of all lists together. Choose 't', 'randomisation' or 'bootstrap'."
-            )
-            raise InvalidInputError(msg)
-        self.testing.check_pairs(self.size_of_family)
-        if together and (self.testing.test, self.testing.family) == ("randomisation", "metrics"):
-            msg = (
-                "family='metrics' is not possible with test='randomisation', which swaps lists for "
-                f"{together[0]}. Choose test='t' or 'bootstrap', or family='pairs'."
-            )
-            raise InvalidInputError(msg)
+    _data: ComparedModels
 
     @property
     def models(self) -> list[str]:
         """The names of the models, in the order given."""
-        return list(self.model_scores)
-
-    @property
-    def first_model(self) -> ModelScores:
-        """The scores of the first model."""
-        return next(iter(self.model_scores.values()))
+        return self._data.models
 
     @property
     def metrics(self) -> list[str]:
         """The names of the metrics; the first one decides."""
-        return self.first_model.names
-
-    @property
-    def metrics_of_users(self) -> list[str]:
-        """The names of the metrics that have a score per user."""
-        first = self.first_model
-        return [name for name, one in zip(first.names, first.metrics, strict=True) if one.per_user]
+        return self._data.metrics
 
     @property
     def users(self) -> Ids:
         """The compared users."""
-        return self.first_model.users
+        return self._data.users
 
     @property
     def signatures(self) -> dict[str, Signature]:
@@ -179,30 +103,7 @@ class Comparison(Renderable):
 
         Signatures of other models may differ in choices that do not change the numbers.
         """
-        return dict(self.first_model.signatures)
-
-    @lazy_property
-    def by_metric(self) -> dict[str, MetricComparison]:
-        """The comparison in each metric."""
-        each = [MetricComparison.from_comparison(self, name) for name in self.metrics]
-        if self.testing.family == "metrics" and len(each) > 1:
-            tests = test_metrics(each)
-            pairs = zip(each, tests, strict=True)
-            each = [replace(one, known_tests=found) for one, found in pairs]
-        return ByMetric(zip(self.metrics, each, strict=True))
-
-    @property
-    def size_of_family(self) -> int:
-        """The largest number of tests that are corrected for each other."""
-        family = self.testing.family
-        _, has_chance = list_tested_pairs(self.models, self.baseline, family)
-        pairs = max(int(has_chance.sum()), int((~has_chance).sum()))
-        return pairs * (len(self.metrics) if family == "metrics" else 1)
-
-    @property
-    def first_metric_comparison(self) -> MetricComparison:
-        """The comparison in the first metric."""
-        return self.by_metric[self.metrics[0]]
+        return self._data.signatures
 
     @property
     def leaderboard(self) -> pd.DataFrame:
@@ -216,7 +117,7 @@ class Comparison(Renderable):
 
     @lazy_property
     def _leaderboards(self) -> dict[str, pd.DataFrame]:
-        return {name: make_leaderboard(self, name) for name in self.metrics}
+        return {name: make_leaderboard(self._data, name) for name in self.metrics}
 
     @property
     def pairwise(self) -> pd.DataFrame:
@@ -250,7 +151,9 @@ class Comparison(Renderable):
         Fieller (1954), Journal of the Royal Statistical Society B 16(2); McGraw & Wong (1992),
         doi:10.1037/0033-2909.111.2.361; Benavoli et al. (2017), JMLR 18(77)
         """
-        return pd.concat([make_pairwise(one) for one in self.by_metric.values()], ignore_index=True)
+        return pd.concat(
+            [make_pairwise(one) for one in self._data.by_metric.values()], ignore_index=True
+        )
 
     def intervals(
         self,
@@ -287,14 +190,14 @@ class Comparison(Renderable):
         check_choice("method", method, ("t", *BOOTSTRAPS))
         check_level("level", level, such_as=0.95)
         options: dict[str, Any] = {"draws": draws, "seed": seed, "progress": progress}
-        return make_intervals([*self.by_metric.values()], level, method, **options)
+        return make_intervals([*self._data.by_metric.values()], level, method, **options)
 
     @property
     def per_user(self) -> pd.DataFrame:
         """The scores of every user: for each metric of users, a column per model."""
         tables = {
             name: pd.DataFrame(one.scores, make_index(self.users, "user"), self.models)
-            for name, one in self.by_metric.items()
+            for name, one in self._data.by_metric.items()
             if one.metric.per_user
         }
         if not tables:
@@ -304,7 +207,7 @@ class Comparison(Renderable):
     @property
     def verdict(self) -> str:
         """The result in the first metric of each protocol, in a few sentences."""
-        return " ".join(map(str, self.verdicts()))
+        return " ".join(map(str, self._verdicts()))
 
     @lazy_property
     def optimism(self) -> dict[str, float]:
@@ -313,19 +216,14 @@ class Comparison(Renderable):
         By the name of the best model of each search that is compared; empty if none is. See
         `recsys_ndcg.significance.estimate_optimism`.
         """
-        result, found = self.first_metric_comparison, {}
-        searches = [one.search for one in self.model_scores.values()]
+        result, found = self._data.first_metric_comparison, {}
+        searches = [one.search for one in self._data.model_scores.values()]
         for search in dict.fromkeys(one for one in searches if one is not None):
             tried = [column for column, one in enumerate(searches) if one == search]
             best = next(one for one in result.columns_by_mean.tolist() if one in tried)
             scores = result.sign * result.scores[:, tried]
-            found[result.models[best]] = estimate_optimism(scores, seed=self.testing.seed)
+            found[result.models[best]] = estimate_optimism(scores, seed=self._data.testing.seed)
         return found
-
-    @property
-    def tested_by(self) -> str:
-        """The test, the correction and the significance level, in words."""
-        return describe_test(self.first_metric_comparison)
 
     @property
     def segments(self) -> pd.DataFrame:
@@ -349,7 +247,7 @@ class Comparison(Renderable):
 
     @lazy_property
     def _segments(self) -> pd.DataFrame:
-        return make_segments(self)
+        return make_segments(self._data)
 
     @property
     def remarks(self) -> list[str]:
@@ -432,7 +330,7 @@ class Comparison(Renderable):
         """
         lists = {
             name: one.require_lists(name)
-            for name, one in self.model_scores.items()
+            for name, one in self._data.model_scores.items()
             if one.report is not None or name != CHANCE
         }
         table = compute_overlaps(lists, k, p)
@@ -483,16 +381,18 @@ class Comparison(Renderable):
         >>> gate = rn.compare({"old": old, "new": new}).not_worse("new", "old", margin=0.005)
         >>> assert gate.passed, gate.reason
         """
-        margin = check_margin(self.margin if margin is None else margin)
-        other = self._find_model(self.baseline if than is None else than)
+        margin = check_margin(self._data.margin if margin is None else margin)
+        other = self._find_model(self._data.baseline if than is None else than)
         model = self._find_model(model)
         if model == other:
             msg = f"{model!r} is compared with itself. Pass than=, another model."
             raise InvalidInputError(msg)
-        two_models = {name: self.model_scores[name] for name in (model, other)}
-        level = self.testing.alpha if alpha is None else alpha
-        testing = replace(self.testing, test="t", correction="none", alpha=level, family="pairs")
-        pair = replace(self, model_scores=two_models, testing=testing, margin=margin)
+        two_models = {name: self._data.model_scores[name] for name in (model, other)}
+        level = self._data.testing.alpha if alpha is None else alpha
+        testing = replace(
+            self._data.testing, test="t", correction="none", alpha=level, family="pairs"
+        )
+        pair = replace(self._data, model_scores=two_models, testing=testing, margin=margin)
         name = self._find_metric(metric)
         return decide_gate(pair.by_metric[name], describe_missing_lists(self, pair.models, [name]))
 
@@ -500,11 +400,11 @@ class Comparison(Renderable):
         """Return how a metric, by default the first, was computed for the first model."""
         return self.signatures[self._find_metric(metric)]
 
-    def verdict_in(self, metric: str | Metric | None = None) -> str:
+    def _verdict_in(self, metric: str | Metric | None = None) -> str:
         """Return the result in any metric, by default the first, in a few sentences."""
-        return str(write_verdict(self.by_metric[self._find_metric(metric)]))
+        return str(write_verdict(self._data.by_metric[self._find_metric(metric)]))
 
-    def verdicts(self, metric: str | Metric | None = None) -> list[Verdict]:
+    def _verdicts(self, metric: str | Metric | None = None) -> list[Verdict]:
         """Return the verdict in a metric, and in the first metric of each other protocol.
 
         Parameters
@@ -512,10 +412,10 @@ class Comparison(Renderable):
         metric : str or Metric, optional
             By default the first.
         """
-        names = {self.by_metric[name].ranked: name for name in reversed(self.metrics)}
-        first = self.by_metric[self._find_metric(metric)]
+        names = {self._data.by_metric[name].ranked: name for name in reversed(self.metrics)}
+        first = self._data.by_metric[self._find_metric(metric)]
         others = [name for ranked, name in names.items() if ranked != first.ranked]
-        return [write_verdict(self.by_metric[one]) for one in (first.name, *reversed(others))]
+        return [write_verdict(self._data.by_metric[one]) for one in (first.name, *reversed(others))]
 
     def plot(  # noqa: PLR0913 - each kind uses some
         self,
@@ -707,14 +607,14 @@ class Comparison(Renderable):
         >>> plain["leaderboards"]["ndcg@10"][0]["won"]
         5
         """
-        has_segments = self.segment_of_user is not None
+        has_segments = self._data.segment_of_user is not None
         return {
             "models": self.models,
             "metrics": self.metrics,
             "users": len(self.users),
-            "baseline": self.baseline,
-            "tested_by": self.tested_by,
-            "how": {**asdict(self.testing), "margin": self.margin},
+            "baseline": self._data.baseline,
+            "tested_by": self._data.tested_by,
+            "how": {**asdict(self._data.testing), "margin": self._data.margin},
             "leaderboards": {
                 name: _to_rows(table.reset_index()) for name, table in self.leaderboards.items()
             },
@@ -734,15 +634,18 @@ class Comparison(Renderable):
             A user id or a segment label is neither text nor a number, or the file cannot be
             written.
         """
-        first, columns = self.first_model, {"user": self.users, **vars(self.first_model.counts)}
+        first, columns = (
+            self._data.first_model,
+            {"user": self.users, **vars(self._data.first_model.counts)},
+        )
         head: dict[str, Any] = {
             "written_by": __version__,
             "results": self.to_dict(),
-            "testing": asdict(self.testing),
-            "baseline": self.baseline,
-            "margin": self.margin,
-            "left_out": dict(self.n_dropped_users),
-            "other_metrics": list(self.other_metrics),
+            "testing": asdict(self._data.testing),
+            "baseline": self._data.baseline,
+            "margin": self._data.margin,
+            "left_out": dict(self._data.n_dropped_users),
+            "other_metrics": list(self._data.other_metrics),
             "metrics": {
                 name: Measurement(one).to_dict()
                 for name, one in zip(self.metrics, first.metrics, strict=True)
@@ -755,15 +658,15 @@ class Comparison(Renderable):
                     "parameters": dict(one.parameters),
                     "search": one.search,
                 }
-                for name, one in self.model_scores.items()
+                for name, one in self._data.model_scores.items()
             },
             "segments": None,
         }
-        if self.segment_of_user is not None:
-            segments = self.segment_of_user.cat
+        if self._data.segment_of_user is not None:
+            segments = self._data.segment_of_user.cat
             head["segments"] = check_ids(segments.categories.tolist(), "segment label")
             columns["segment"] = segments.codes.to_numpy()
-        for place, (name, one) in enumerate(self.model_scores.items()):
+        for place, (name, one) in enumerate(self._data.model_scores.items()):
             columns |= {f"{table}.{name}": values for table, values in one.tables.items()}
             for count, values in vars(one.counts).items():  # mostly as the first model's
                 if not np.array_equal(values, columns[count], equal_nan=True):
@@ -797,7 +700,7 @@ class Comparison(Renderable):
                 users = pd.Index(columns["user"].tolist(), name="user")
                 segment_of_user = pd.Series(segments, index=users)
             models = head["models"].items()
-            return Comparison(
+            compared = ComparedModels(
                 {name: _from_file(name, one, columns, measurements) for name, one in models},
                 testing=Testing(**head["testing"]),
                 segment_of_user=segment_of_user,
@@ -806,6 +709,7 @@ class Comparison(Renderable):
                 n_dropped_users=head["left_out"],
                 **{name: head[name] for name in ("baseline", "margin")},
             )
+            return Comparison(compared)
 
     def _choose_pair(self, metric: str, a: str | None, b: str | None) -> tuple[str, str]:
         """Return models a and b: by default the baseline and the best of the other models.
@@ -815,8 +719,8 @@ class Comparison(Renderable):
         InvalidInputError
             A model is unknown, or both are the same.
         """
-        a = self._find_model(self.baseline if a is None else a)
-        result = self.by_metric[metric]
+        a = self._find_model(self._data.baseline if a is None else a)
+        result = self._data.by_metric[metric]
         ordered = [result.models[column] for column in result.columns_by_mean]
         b = self._find_model(next(one for one in ordered if one != a) if b is None else b)
         if a == b:
@@ -838,7 +742,7 @@ class Comparison(Renderable):
         InvalidInputError
             The metric is unknown, or a number of all lists together.
         """
-        names = self.metrics_of_users
+        names = self._data.metrics_of_users
         chosen = (names or self.metrics)[0] if metric is None else metric
         return find_metric_name(chosen, self.metrics, "This comparison", names)
 
@@ -850,7 +754,7 @@ class Comparison(Renderable):
         InvalidInputError
             The model is unknown.
         """
-        if name not in self.model_scores:
+        if name not in self._data.model_scores:
             msg = f"There is no model {quote(name)}. {suggest(str(name), self.models)}"
             raise InvalidInputError(msg)
         return name

@@ -100,17 +100,17 @@ def build_comparison_document(
     tables = [
         Section(kind, title, lead, [table_of(comparison, metric)])
         for kind in kinds
-        if kind != "segments" or metric in comparison.metrics_of_users
+        if kind != "segments" or metric in comparison._data.metrics_of_users
         for title, lead, table_of in [_SECTIONS[kind]]
     ]
     if kinds[0] == "leaderboard":
-        tables[0] = replace(tables[0], lead=_write_lead(comparison.by_metric[metric]))
+        tables[0] = replace(tables[0], lead=_write_lead(comparison._data.by_metric[metric]))
     n_models = format_count(len([one for one in comparison.models if one != CHANCE]), "model")
     n_users = format_count(len(comparison.users), "user")
     return Document(
         title=f"{n_models} compared{' with chance' if CHANCE in comparison.models else ''}",
-        verdicts=comparison.verdicts(metric),
-        facts=f"{n_models}, {n_users}, {comparison.tested_by}",
+        verdicts=comparison._verdicts(metric),
+        facts=f"{n_models}, {n_users}, {comparison._data.tested_by}",
         sections=[
             tables[0],
             build_remarks_section(comparison.remarks),
@@ -123,7 +123,7 @@ def build_comparison_document(
 
 def build_segments_document(comparison: Comparison) -> Document:
     """Return the document of the segments, a table for each metric of users."""
-    metrics = comparison.metrics_of_users
+    metrics = comparison._data.metrics_of_users
     document = build_comparison_document(comparison, metrics[0], ["segments"])
     first, *others = document.sections
     tables = [_build_segments_table(comparison, metric) for metric in metrics]
@@ -146,7 +146,9 @@ def build_leaderboard_table(comparison: Comparison, metric: str) -> ShownTable:
             del table[name]
     if "trivial" in table and not table["trivial"].any():
         del table["trivial"]
-    is_against_baseline = comparison.testing.family == "baseline"  # other pairs are not tested
+    is_against_baseline = (
+        comparison._data.testing.family == "baseline"
+    )  # other pairs are not tested
     table["difference_interval"] = format_differences(table, *_SIGNED)
     tested = ["difference_interval", "p_corrected"] if is_against_baseline else ["rank"]
     names = ["tier", "model", "mean", "interval", "letters", "pooled", "chance", "adjusted"]
@@ -154,7 +156,7 @@ def build_leaderboard_table(comparison: Comparison, metric: str) -> ShownTable:
     names += [*_users_column_if_it_varies(table), "spread"]
     note = metric
     if "won" in table:
-        note += f"; users won, tied and lost against {comparison.baseline}"
+        note += f"; users won, tied and lost against {comparison._data.baseline}"
     best = np.flatnonzero(board["tier"].fillna(0) == 1).tolist()
     letters = board["letters"].tolist()
     if is_against_baseline:
@@ -183,16 +185,16 @@ def build_pairs_table(comparison: Comparison, metric: str) -> ShownTable:
     note = f"{metric}; difference: a minus b; wins: users for whom a is better"
     if (table["interval"] == "per pair").any():
         note += "; each interval is for one pair alone"
-    elif comparison.size_of_family > 1:
-        which = "in all metrics" if comparison.testing.family == "metrics" else "in the table"
+    elif comparison._data.size_of_family > 1:
+        which = "in all metrics" if comparison._data.testing.family == "metrics" else "in the table"
         note += f"; intervals are simultaneous for all pairs {which}"
-        if comparison.by_metric[metric].has_chance.any():
+        if comparison._data.by_metric[metric].has_chance.any():
             note += ", those with chance apart"
     table = table.assign(
         difference_interval=format_differences(table, "difference", "ci_low", "ci_high"),
         outcome=["/".join(map(str, row)) for row in counts],
     )
-    if metric not in comparison.metrics_of_users:
+    if metric not in comparison._data.metrics_of_users:
         names.remove("outcome")
         note = note.replace("; wins: users for whom a is better", "")
     table = table.filter([*names, *margins, *_users_column_if_it_varies(table)])
@@ -205,14 +207,17 @@ def _build_segments_table(comparison: Comparison, metric: str) -> ShownTable:
     A * marks a significant difference whose sign is opposite to that over all segments together.
     """
     table = comparison.segments.loc[[metric]].reset_index()
-    opposite = table["opposite_to_all"] & (table["p_corrected"] <= comparison.testing.alpha)
+    opposite = table["opposite_to_all"] & (table["p_corrected"] <= comparison._data.testing.alpha)
     differences = format_differences(table, *_SIGNED)
     stars = np.where(opposite, "*", "")
     table["difference_interval"] = [*map("".join, zip(differences, stars, strict=True))]
     names = ["segment", "model", "users", "mean", "interval", "pooled", "chance"]
     names += ["difference_interval", "p_corrected", "p_interaction"]
     star = "; *: opposite sign over all segments together" if opposite.any() else ""
-    note = f"difference in {metric} from {comparison.baseline}; p is corrected, intervals not{star}"
+    note = (
+        f"difference in {metric} from {comparison._data.baseline}; p is corrected, intervals "
+        f"not{star}"
+    )
     table = _add_interval(table).filter(names)
     return _to_shown_table(comparison, metric, "Segments of users", table, note)
 
@@ -255,7 +260,7 @@ def _to_shown_table(
     comparison: Comparison, metric: str, title: str, table: pd.DataFrame, note: str, **more: Any
 ) -> ShownTable:
     """Return a table with formatted cells and headings."""
-    level = f"{100 * (1 - comparison.testing.alpha):.10g}%"
+    level = f"{100 * (1 - comparison._data.testing.alpha):.10g}%"
     cells = {
         _HEADINGS.get(name, name).format(level): list(
             map(_FORMATS.get(name, format_number), table[name])
@@ -295,7 +300,7 @@ def write_remarks(comparison: Comparison, about_splits: Iterable[str] = ()) -> l
     about_splits : iterable of str
         Further sentences, about the splits that the models were trained on.
     """
-    by_metric = list(comparison.by_metric.values())
+    by_metric = list(comparison._data.by_metric.values())
     lines = [
         *filter(None, [describe_missing_lists(comparison, comparison.models)]),
         *_find_user_remarks(comparison, by_metric),
@@ -319,7 +324,7 @@ def describe_missing_lists(
 
     A test would show such a model as worse, although it was never run for these users.
     """
-    scores = comparison.model_scores
+    scores = comparison._data.model_scores
     without = {one: int(scores[one].counts.missing.sum()) for one in models if one != CHANCE}
     counts = sorted(join_by_count(without).items(), reverse=True)
     parts = [f"{count} from {names}" for count, names in counts if count]
@@ -338,16 +343,16 @@ def describe_missing_lists(
 def _find_user_remarks(
     comparison: Comparison, by_metric: Sequence[MetricComparison]
 ) -> Iterator[str]:
-    dropped = {name: count for name, count in comparison.n_dropped_users.items() if count}
+    dropped = {name: count for name, count in comparison._data.n_dropped_users.items() if count}
     if dropped:
         counts = ", ".join(f"{count} of {name}" for name, count in dropped.items())
         yield f"Users that some models do not have are left out: {counts}."
-    if comparison.other_metrics:
-        names = ", ".join(comparison.other_metrics)
+    if comparison._data.other_metrics:
+        names = ", ".join(comparison._data.other_metrics)
         yield f"Metrics that only some models have are left out: {names}."
     equal_pairs = (
         f"{one} and {other} have the same score for every user."
-        for (one, mine), (other, theirs) in combinations(comparison.model_scores.items(), 2)
+        for (one, mine), (other, theirs) in combinations(comparison._data.model_scores.items(), 2)
         if mine.has_same_scores(theirs)
     )
     yield from islice(equal_pairs, _MAX_LINES)
@@ -376,7 +381,7 @@ def _find_length_remarks(comparison: Comparison) -> Iterator[str]:
     """Yield a remark if some models have longer lists than others."""
     mean = {
         name: float(one.counts.n_items.mean())
-        for name, one in comparison.model_scores.items()
+        for name, one in comparison._data.model_scores.items()
         if name != CHANCE
     }
     short, long = min(mean, key=lambda name: mean[name]), max(mean, key=lambda name: mean[name])
@@ -390,8 +395,8 @@ def _find_length_remarks(comparison: Comparison) -> Iterator[str]:
 def _find_equal_scores(comparison: Comparison) -> list[str]:
     """Return a remark on each mean of scores that do not vary, or whose interval is rough."""
     lines = []
-    for name in comparison.metrics_of_users:
-        result, board = comparison.by_metric[name], comparison.leaderboards[name]
+    for name in comparison._data.metrics_of_users:
+        result, board = comparison._data.by_metric[name], comparison.leaderboards[name]
         for model in np.array(result.models, dtype=object)[result.score_moments.is_constant]:
             if model != CHANCE:
                 users, mean, low = board.loc[model, ["users", "mean", "ci_low"]]
@@ -405,7 +410,7 @@ def _find_equal_scores(comparison: Comparison) -> list[str]:
 def _find_runs_remarks(
     comparison: Comparison, by_metric: Sequence[MetricComparison]
 ) -> Iterator[str]:
-    models = {name: one for name, one in comparison.model_scores.items() if name != CHANCE}
+    models = {name: one for name, one in comparison._data.model_scores.items() if name != CHANCE}
     n_runs = {name: max(len(one.run_scores), 1) for name, one in models.items()}
     n_folds = max(len(one.run_means) for one in models.values())
     if n_folds > 1:
@@ -417,7 +422,7 @@ def _find_runs_remarks(
             f"of {len(comparison.users)} users. The column spread is the standard deviation of the "
             "means of these folds or runs."
         )
-    if min(n_runs.values()) > 1 and comparison.testing.test == "t":
+    if min(n_runs.values()) > 1 and comparison._data.testing.test == "t":
         yield (
             "The standard errors include the variation between runs, so the results hold for other "
             "seeds or splits of the same ratings. Pooled scores have the variation between users "
@@ -432,7 +437,7 @@ def _find_runs_remarks(
         alone = [name for name, count in n_runs.items() if count == 1]
         trained = "Each model has one run"
         if not alone:
-            trained = f"The {comparison.testing.test} test has only users as units"
+            trained = f"The {comparison._data.testing.test} test has only users as units"
         elif len(alone) < len(models):
             trained = f"Only one run is known of {', '.join(list_first(alone, _MAX_LINES))}"
         yield (
@@ -445,7 +450,7 @@ def _find_test_remarks(
     comparison: Comparison, by_metric: Sequence[MetricComparison]
 ) -> Iterator[str]:
     """Yield remarks on tests that do not keep their level exactly, and on what they show."""
-    testing = comparison.testing
+    testing = comparison._data.testing
     reasons, where = [], []
     for result in by_metric:
         rough = [
@@ -459,7 +464,7 @@ def _find_test_remarks(
         reasons += rough
     if reasons:
         what = "p-values and intervals"
-        if comparison.margin is not None:
+        if comparison._data.margin is not None:
             what = "p-values, intervals and margins"
         yield f"The {what} are rough in {join_names(where)}; for {reasons[0]}."
     has_ranks = testing.family != "baseline" and max(map(len, by_metric[0].families)) > 1
@@ -475,7 +480,7 @@ def _find_test_remarks(
 
 def _find_search_remarks(comparison: Comparison) -> Iterator[str]:
     """Yield a remark on the best model of each search, whose mean is too good."""
-    result, models = comparison.first_metric_comparison, comparison.model_scores
+    result, models = comparison._data.first_metric_comparison, comparison._data.model_scores
     for best, optimism in comparison.optimism.items():
         if optimism >= _VISIBLE:
             count = sum(one.search == models[best].search for one in models.values())
@@ -561,13 +566,13 @@ def _list_wins(result: MetricComparison) -> set[tuple[int, int]]:
 
 def _find_segment_remarks(comparison: Comparison) -> Iterator[str]:
     """Yield remarks on differences that depend on the segment, and on Simpson's paradox."""
-    segment_of_user, baseline = comparison.segment_of_user, comparison.baseline
+    segment_of_user, baseline = comparison._data.segment_of_user, comparison._data.baseline
     if segment_of_user is None:
         return
     n_outside = int(segment_of_user.isna().sum())
     if n_outside:
         yield f"{n_outside} of {len(segment_of_user)} users are in no segment."
-    names = comparison.metrics_of_users
+    names = comparison._data.metrics_of_users
     if not names:
         return
     sizes = segment_of_user.value_counts(sort=False)
@@ -577,7 +582,7 @@ def _find_segment_remarks(comparison: Comparison) -> Iterator[str]:
             "The p-values and intervals of segments with few users are rough (fewer than "
             f"{MIN_DIFFERENT}): {', '.join(list_first(few, _MAX_LINES))}."
         )
-    table, alpha = comparison.segments, comparison.testing.alpha
+    table, alpha = comparison.segments, comparison._data.testing.alpha
     lines: list[str] = []
     interactions: list[str] = []
     for metric in names:
@@ -590,7 +595,7 @@ def _find_segment_remarks(comparison: Comparison) -> Iterator[str]:
             f"(corrected p = {row['p_corrected']:.2g}); over all segments together, the opposite."
             for row in reversed_rows.to_dict("records")
         ]
-        lines += [*_find_paradoxes(rows, comparison.by_metric[metric]), *opposite]
+        lines += [*_find_paradoxes(rows, comparison._data.by_metric[metric]), *opposite]
         interactions += _find_interactions(rows[rows["p_interaction"] <= alpha], metric, baseline)
     for every in (lines, interactions):
         yield from list_first(every, _MAX_LINES, "… and the same in {} more cases.")

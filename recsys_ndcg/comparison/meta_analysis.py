@@ -129,7 +129,7 @@ class MetaAnalysis(Renderable):
 
     def _read_differences(self, dataset: str) -> pd.DataFrame:
         """Return the rows of one data set, each pair in the order of the models."""
-        result = self.comparisons[dataset].by_metric[self.metric]
+        result = self.comparisons[dataset]._data.by_metric[self.metric]
         tests, direction = result.mean_tests, result.significant_direction
         place = {name: n for n, name in enumerate(self.models)}
         order = np.array([place.get(name, -1) for name in result.models])[result.pairs]
@@ -219,7 +219,7 @@ class MetaAnalysis(Renderable):
 
     @property
     def _sign(self) -> int:
-        return self._first.by_metric[self.metric].sign
+        return self._first._data.by_metric[self.metric].sign
 
     @property
     def verdict(self) -> str:
@@ -228,9 +228,9 @@ class MetaAnalysis(Renderable):
 
     def _judge(self) -> Verdict:
         if len(self.datasets) == 1:
-            return write_verdict(self._first.by_metric[self.metric])
+            return write_verdict(self._first._data.by_metric[self.metric])
         judge = _judge_pair if len(self._pairs) == 1 else _judge_pairs
-        where = self._first.by_metric[self.metric].where
+        where = self._first._data.by_metric[self.metric].where
         return Verdict(*map(escape_invisible, judge(self, where)))
 
     @property
@@ -438,7 +438,7 @@ def _read_comparisons(given: Any) -> dict[str, Comparison]:
             raise InvalidInputError(msg)
         read[name] = found
     for (name, one), (other_name, other) in combinations(read.items(), 2):
-        mine, theirs = one.first_model, other.first_model
+        mine, theirs = one._data.first_model, other._data.first_model
         if np.array_equal(mine.users, theirs.users) and np.array_equal(
             mine.label_digests[:, 0], theirs.label_digests[:, 0]
         ):
@@ -526,8 +526,8 @@ def _find_remarks(found: MetaAnalysis) -> Iterator[str]:
         )
     for field, (first, mine, name, theirs) in _find_differences(read, found.metric):
         yield f"{field} is {mine} for {first} and {theirs} for {name}."
-    tests = {name: one.tested_by for name, one in read.items()}
-    testings = [one.testing for one in read.values()]
+    tests = {name: one._data.tested_by for name, one in read.items()}
+    testings = [one._data.testing for one in read.values()]
     if len({(one.test, one.correction, one.family, one.alpha) for one in testings}) > 1:
         every = "; ".join(f"{name}: {text}" for name, text in tests.items())
         yield f"The data sets are tested in different ways, so wins do not mean the same ({every})."

@@ -31,7 +31,6 @@ from recsys_ndcg.ranking import Exposures
 from recsys_ndcg.scoring import (
     Measurement,
     adjust_for_chance,
-    describe_protocol,
     nearly_equal,
     subtract_scores,
 )
@@ -49,7 +48,7 @@ from recsys_ndcg.significance import (
 )
 
 if TYPE_CHECKING:
-    from recsys_ndcg.comparison.comparison import Comparison
+    from recsys_ndcg.comparison.compared_models import ComparedModels
     from recsys_ndcg.significance import Testing
 
 #: The columns of pairs, in this order; `_MARGIN_COLUMNS` if there is a margin.
@@ -74,9 +73,8 @@ _RENAMED = {
     "p_not_worse": "p_a_not_worse",
     "p_not_better": "p_b_not_worse",
 }
-#: Fields that are tables, and options that are the same as in the comparison.
+#: Fields that are tables.
 _TABLES = ("scores", "numerator", "denominator", "chance", "best")
-_OPTIONS = ("testing", "margin", "progress", "baseline")
 _STEP = 1e-6  # relative step of the numerical derivative of `Metric.score`
 
 
@@ -131,27 +129,6 @@ class MetricComparison(ReadOnlyArrays):
     known_tests: PairResults | None = None
     exposures: tuple[Exposures, ...] = ()
     ranked: str = "rated items"
-
-    @classmethod
-    def from_comparison(cls, comparison: Comparison, name: str) -> MetricComparison:
-        """Take one metric of a comparison."""
-        models, column = comparison.model_scores, comparison.metrics.index(name)
-        fields: dict[str, Any] = {
-            table: np.column_stack([model.tables[table][:, column] for model in models.values()])
-            for table in _TABLES
-        }
-        fields |= {option: getattr(comparison, option) for option in _OPTIONS}
-        if any(len(model.run_scores) for model in models.values()):
-            no_runs = np.zeros((0, len(comparison.users)))
-            fields["runs"] = tuple(
-                model.run_scores[:, :, column] if len(model.run_scores) else no_runs
-                for model in models.values()
-            )
-        exposures = [one.exposures[column] for one in models.values() if one.exposures]
-        if len(exposures) == len(models) and all(one is not None for one in exposures):
-            fields["exposures"] = tuple(exposures)
-        fields["ranked"] = describe_protocol(comparison.signatures[name])
-        return cls(name, comparison.first_model.measurements[column], tuple(models), **fields)
 
     @property
     def metric(self) -> Metric:
@@ -440,9 +417,9 @@ def _split_families(has_chance: Flags) -> list[Positions]:
 # Tables
 
 
-def make_leaderboard(comparison: Comparison, metric: str) -> pd.DataFrame:
+def make_leaderboard(compared: ComparedModels, metric: str) -> pd.DataFrame:
     """Return a row per model, by tier, and in each tier the best mean first."""
-    result, models = comparison.by_metric[metric], comparison.model_scores.values()
+    result, models = compared.by_metric[metric], compared.model_scores.values()
     order, direction = result.columns_by_mean, result.significant_direction
     models_table, alpha = make_models_table(result), result.testing.alpha
     mean, chance = (models_table[name].to_numpy() for name in ("mean", "chance"))
@@ -564,7 +541,7 @@ def compare_with_model(result: MetricComparison, other: str) -> pd.DataFrame:
     return table.reindex(range(len(result.models))).set_axis([*result.models])
 
 
-def make_segments(comparison: Comparison) -> pd.DataFrame:
+def make_segments(compared: ComparedModels) -> pd.DataFrame:
     """Return a row per metric, segment and model: scores, and the difference from the baseline.
 
     The comparison's test is applied to each segment, corrected for the number of segments and
@@ -577,12 +554,12 @@ def make_segments(comparison: Comparison) -> pd.DataFrame:
     InvalidInputError
         The comparison has no segments.
     """
-    segment_of_user = comparison.segment_of_user
-    by_metric = {name: comparison.by_metric[name] for name in comparison.metrics_of_users}
+    segment_of_user = compared.segment_of_user
+    by_metric = {name: compared.by_metric[name] for name in compared.metrics_of_users}
     if segment_of_user is not None and not by_metric:
         msg = (
             "Numbers of all lists together are not compared by segment "
-            f"({', '.join(comparison.metrics)}). Add a metric with a score per user, or use by() "
+            f"({', '.join(compared.metrics)}). Add a metric with a score per user, or use by() "
             "of each report."
         )
         raise InvalidInputError(msg)
@@ -593,12 +570,12 @@ def make_segments(comparison: Comparison) -> pd.DataFrame:
         )
         raise InvalidInputError(msg)
     parts = []
-    with progress_bar(enabled=comparison.progress) as show:
+    with progress_bar(enabled=compared.progress) as show:
         for n_done, result in enumerate(by_metric.values(), start=1):
-            parts.append(_compare_segments(result, segment_of_user, comparison.baseline))
+            parts.append(_compare_segments(result, segment_of_user, compared.baseline))
             show("Testing segments", n_done / len(by_metric))
     # labels may be tuples, which from_product would split
-    levels: list[Any] = [[*by_metric], segment_of_user.cat.categories, comparison.models]
+    levels: list[Any] = [[*by_metric], segment_of_user.cat.categories, compared.models]
     codes = np.indices([*map(len, levels)]).reshape(3, -1).tolist()
     index = pd.MultiIndex(levels=levels, codes=codes, names=["metric", "segment", "model"])
     return pd.concat(parts).set_axis(index, axis=0)

@@ -78,9 +78,9 @@ def plot_metric(comparison: Comparison, kind: str, metric: str, a: str, b: str) 
     MissingExtraError
         Vega-Altair is not installed.
     """
-    result = comparison.by_metric[metric]
+    result = comparison._data.by_metric[metric]
     options: dict[str, Any] = {"lower_is_better": result.sign < 0}
-    level = 1 - comparison.testing.alpha
+    level = 1 - comparison._data.testing.alpha
     if np.isnan(result.scores).all():
         msg = f"No user has a score in {metric}, so there is nothing to plot."
         raise InvalidInputError(msg)
@@ -93,7 +93,7 @@ def plot_metric(comparison: Comparison, kind: str, metric: str, a: str, b: str) 
         board[["bar_low", "bar_high"]] = bars.loc[board["model"]].to_numpy()
         return plot(kind, board, metric, chance, level=level, **options)
     if kind == "activity":
-        activity = comparison.first_model.counts.activity
+        activity = comparison._data.first_model.counts.activity
         parts = [
             pd.DataFrame({"model": model, "activity": activity, "score": result.scores_of(model)})
             for model in comparison.models
@@ -141,7 +141,7 @@ def plot_trade_off(
     if x == y:
         msg = f"A trade-off needs two metrics, not {x!r} twice. Pass another one: against=."
         raise InvalidInputError(msg)
-    results = comparison.by_metric[x], comparison.by_metric[y]
+    results = comparison._data.by_metric[x], comparison._data.by_metric[y]
     (best_x, bars_x), (best_y, bars_y) = map(_find_bars, results)
     table = pd.DataFrame({"model": results[0].models})
     for axis, result, bars in (("x", results[0], bars_x), ("y", results[1], bars_y)):
@@ -152,7 +152,9 @@ def plot_trade_off(
         raise InvalidInputError(msg)
     chosen = _choose_parameter(comparison, parameter)
     if chosen is not None:
-        values = [comparison.model_scores[name].parameters.get(chosen) for name in table["model"]]
+        values = [
+            comparison._data.model_scores[name].parameters.get(chosen) for name in table["model"]
+        ]
         table["value"] = pd.Series(values, dtype=object)
     table["front"] = _find_front(*results)
     lower = results[0].sign < 0, results[1].sign < 0
@@ -194,7 +196,7 @@ def _find_intervals(result: MetricComparison, other: str) -> pd.DataFrame:
 
 def _choose_parameter(comparison: Comparison, wanted: str | None) -> str | None:
     """Return the wanted parameter, by default the one with most values; None if all are equal."""
-    parameters = [model.parameters for model in comparison.model_scores.values()]
+    parameters = [model.parameters for model in comparison._data.model_scores.values()]
     names = list(dict.fromkeys(chain(*parameters)))
     if wanted is not None:
         if wanted not in names:
@@ -209,7 +211,7 @@ def _choose_parameter(comparison: Comparison, wanted: str | None) -> str | None:
 
 def _find_baselines(comparison: Comparison, metric: str) -> dict[str, float]:
     """Return the means of baselines that need no model, except chance, from the first report."""
-    for model in comparison.model_scores.values():
+    for model in comparison._data.model_scores.values():
         if model.report is not None and metric in model.report.metrics:
             others = model.report.baselines.drop("chance")[metric]
             return {str(name): float(mean) for name, mean in others.items()}
@@ -254,29 +256,29 @@ def build_comparison_page(
     costs : pandas.DataFrame, optional
         By model, what it cost to train and to measure it, as text.
     """
-    of_users = comparison.metrics_of_users
+    of_users = comparison._data.metrics_of_users
     models_section = Section("models", "Models", *_describe_training(comparison, costs))
     if not of_users:
         return _build_page_of_lists(comparison, command, models_section)
     if of_users[0] != comparison.metrics[0]:  # users' charts are of the first metric
         order = [of_users[0], *(name for name in comparison.metrics if name != of_users[0])]
-        models = comparison.model_scores.items()
-        comparison = replace(
-            comparison, model_scores={name: one.select_metrics(order) for name, one in models}
-        )
+        models = comparison._data.model_scores.items()
+        ordered_scores = {name: one.select_metrics(order) for name, one in models}
+        data = replace(comparison._data, model_scores=ordered_scores)
+        comparison = replace(comparison, _data=data)
     metric = comparison.metrics[0]
-    kinds = ["leaderboard", *(["segments"] if comparison.segment_of_user is not None else [])]
+    kinds = ["leaderboard", *(["segments"] if comparison._data.segment_of_user is not None else [])]
     brief = build_comparison_document(comparison, metric, kinds)
     board, *others_shown = brief.sections
     segments = [one for one in others_shown if one.name == "segments"]
-    result = comparison.first_metric_comparison
+    result = comparison._data.first_metric_comparison
     ordered = [comparison.models[column] for column in result.columns_by_mean]
     best, *others = [name for name in ordered if name != CHANCE]
-    a = comparison.baseline
+    a = comparison._data.baseline
     b = next(name for name in ordered if name != a)
     # the two best models, if they are compared
     pair = (others[0], best) if others and result.testing.family != "baseline" else (a, b)
-    report = comparison.model_scores[best].report
+    report = comparison._data.model_scores[best].report
     difference_charts = _make_charts(comparison, "differences", "scatter", a=a, b=b)
     activity = _make_charts(comparison, "activity")
     sections = [
@@ -325,10 +327,10 @@ def _build_page_of_lists(
 def _build_leaderboard_section(comparison: Comparison, board: Section) -> Section:
     """Return the leaderboard's section, with charts, pairs and other metrics."""
     names = comparison.metrics
-    shown, n_pairs = names[:_MAX_METRICS], len(comparison.first_metric_comparison.pairs)
+    shown, n_pairs = names[:_MAX_METRICS], len(comparison._data.first_metric_comparison.pairs)
     options = []
     for name in shown:
-        parts: list[Any] = [] if name == names[0] else [[comparison.verdict_in(name)]]
+        parts: list[Any] = [] if name == names[0] else [[comparison._verdict_in(name)]]
         parts += _build_leaderboard_parts(comparison, name)
         if name == names[0] or n_pairs <= _MAX_PAIRS:
             pairs = [build_pairs_table(comparison, name)]
@@ -353,7 +355,7 @@ def _build_leaderboard_parts(comparison: Comparison, metric: str) -> list[ShownT
     if {*outcome} <= {*cells}:  # one column is easier to read, and leaves room for others
         texts = ["/".join(row) for row in cells[outcome].to_numpy().tolist()]
         texts = ["-" if text == "-/-/-" else text for text in texts]
-        baseline = shorten(comparison.baseline, _MAX_HEADING)
+        baseline = shorten(comparison._data.baseline, _MAX_HEADING)
         cells.insert([*cells].index("won"), f"won/tied/lost against {baseline}", texts)
         cells = cells.drop(columns=outcome)
     n_others = len(comparison.metrics) - 1
@@ -379,7 +381,7 @@ def _build_remarks_section(comparison: Comparison) -> Section:
     """Return the section of remarks, with the audit of each model that has a report."""
     details: list[Section] = []
     n_audits = max(1, min(_MAX_AUDITED_MODELS, _MAX_AUDITED_ROWS // len(comparison.users)))
-    for model, scores in [*comparison.model_scores.items()][:n_audits]:
+    for model, scores in [*comparison._data.model_scores.items()][:n_audits]:
         if scores.report is not None:
             audit = build_audit_table(scores.report)
             details.append(Section.folded(f"The audit of {model}", [scores.report.remarks, audit]))
@@ -411,7 +413,7 @@ def _describe_training(
     comparison: Comparison, costs: pd.DataFrame | None
 ) -> tuple[str, list[ShownTable]]:
     """Return a sentence on the models' parameters, seconds and memory, and their table, if any."""
-    models = {name: one for name, one in comparison.model_scores.items() if name != CHANCE}
+    models = {name: one for name, one in comparison._data.model_scores.items() if name != CHANCE}
     cells = pd.DataFrame({"model": [*models]}, dtype=object)
     texts = [
         ", ".join(f"{name}={value!r}" for name, value in one.parameters.items())
@@ -449,11 +451,11 @@ def _make_trade_off_charts(comparison: Comparison) -> list[Charts]:
     family = first.partition("@")[0]
     other = next((one for one in others if one.partition("@")[0] != family), others[0])
     # what the two verdicts are about
-    ranked = {name: one.ranked for name, one in comparison.by_metric.items()}
+    ranked = {name: one.ranked for name, one in comparison._data.by_metric.items()}
     other = next((one for one in others if ranked[one] != ranked[first]), other)
     # accuracy against what it may cost: novelty, coverage, diversity
     beyond = [
-        one for one in others if (metric := comparison.by_metric[one].metric).needs
+        one for one in others if (metric := comparison._data.by_metric[one].metric).needs
         and not metric.needs_threshold
     ]  # fmt: skip
     other = next(iter(beyond), other)
@@ -473,7 +475,10 @@ def _build_users_section(comparison: Comparison, a: str, b: str) -> Section:
     a, b : str
         The two models whose lists and differences are shown; b is the better one.
     """
-    result, n_items = comparison.first_metric_comparison, comparison.first_model.counts.n_items
+    result, n_items = (
+        comparison._data.first_metric_comparison,
+        comparison._data.first_model.counts.n_items,
+    )
     score, column = result.scores_of(b), result.models.index(b)
     difference = score - result.scores_of(a)
     # the worst order is not kept: a list is trivial if its best order is no better than chance
@@ -486,7 +491,7 @@ def _build_users_section(comparison: Comparison, a: str, b: str) -> Section:
     difference_heading = f"{shorten(b, _MAX_HEADING)} minus {shorten(a, _MAX_HEADING)}"
     return build_user_section(
         f"the difference between {b} and {a} in {result.name}, the greatest first",
-        comparison.first_model,
+        comparison._data.first_model,
         users,
         [
             *((name, list(map(format_number, result.scores_of(name)[users]))) for name in columns),
@@ -504,7 +509,7 @@ def _build_list_pairs(comparison: Comparison, a: str, b: str, users: Positions) 
     """Return both models' lists of some users, if both models have lists."""
     lists_of_models = []
     for name in (b, a):
-        model, positions = comparison.model_scores[name], users
+        model, positions = comparison._data.model_scores[name], users
         if model.report is None:
             return None
         if len(model.report.users) != len(model.users):
@@ -523,10 +528,10 @@ def _build_list_pairs(comparison: Comparison, a: str, b: str, users: Positions) 
 
 def write_comparison_code(comparison: Comparison) -> str:
     """Return Python code that gives the same numbers: one call per convention."""
-    if comparison.code is not None:
-        return comparison.code
-    first, inputs = comparison.first_model, dict(comparison.inputs)
-    models = {name: one for name, one in comparison.model_scores.items() if name != CHANCE}
+    if comparison._data.code is not None:
+        return comparison._data.code
+    first, inputs = comparison._data.first_model, dict(comparison._data.inputs)
+    models = {name: one for name, one in comparison._data.model_scores.items() if name != CHANCE}
     files = {name: one.report._data.inputs if one.report else {} for name, one in models.items()}
     columns = {one.get("columns", "") for one in files.values() if "report" not in one}
     signatures: Any = first.signatures.values()
@@ -567,17 +572,17 @@ def write_comparison_code(comparison: Comparison) -> str:
 
 def _write_test_arguments(comparison: Comparison) -> tuple[list[str], list[str]]:
     """Return the arguments of tests and segments, and the names of the inputs that they need."""
-    options = {"baseline": comparison.baseline, "margin": comparison.margin}
-    options |= vars(comparison.testing)
+    options = {"baseline": comparison._data.baseline, "margin": comparison._data.margin}
+    options |= vars(comparison._data.testing)
     first = next(name for name in comparison.models if name != CHANCE)
     defaults = {"baseline": first, "margin": None, **vars(Testing())}
     arguments = [f"{name}={value!r}" for name, value in options.items() if value != defaults[name]]
-    if comparison.segment_of_user is None:
+    if comparison._data.segment_of_user is None:
         return arguments, []
-    name = comparison.segment_of_user.name  # built-in segments have a name, others a table
-    by = repr(name) if name in BUILT_IN_GROUPS else comparison.inputs.get("by", "segments")
+    name = comparison._data.segment_of_user.name  # built-in segments have a name, others a table
+    by = repr(name) if name in BUILT_IN_GROUPS else comparison._data.inputs.get("by", "segments")
     needed = ["segments"] if by == "segments" else []
     needs_train = name in {"cold", "training_ratings"}
-    if needs_train or (name == "activity" and "train" in comparison.inputs):
+    if needs_train or (name == "activity" and "train" in comparison._data.inputs):
         arguments, needed = [*arguments, "train=train"], ["train"]
     return [*arguments, f"by={by}"], needed

@@ -101,7 +101,7 @@ def _format_column(
         if low in board and not pd.isna(row[low]):
             ends = [_format_number(row[one], digits) for one in (low, high)]
             interval = rf"{{\tiny [{', '.join(ends)}]}}"
-        if column == "mean" and comparison.testing.family != "baseline" and row["tier"] == 1:
+        if column == "mean" and comparison._data.testing.family != "baseline" and row["tier"] == 1:
             text = rf"\textbf{{{text}}}"
         found.append((f"{text}{sign}", interval))
     return found
@@ -110,11 +110,11 @@ def _format_column(
 def _list_signs(comparison: Comparison, metric: str, board: pd.DataFrame) -> list[str]:
     """Return each model's letters, or + and - against the baseline, as superscripts."""
     signs = dict(board["letters"])
-    if comparison.testing.family == "baseline":
+    if comparison._data.testing.family == "baseline":
         pairs = comparison.pairwise
         better = pairs.loc[pairs["metric"] == metric, ["a", "b", "better"]].to_dict("records")
         for pair in better:
-            model = pair["b"] if pair["a"] == comparison.baseline else pair["a"]
+            model = pair["b"] if pair["a"] == comparison._data.baseline else pair["a"]
             if not pd.isna(pair["better"]):
                 signs[model] = "+" if pair["better"] == model else "-"
     longest = max(signs.values(), key=len)
@@ -176,19 +176,19 @@ def _write_caption(
 ) -> str:
     """Return what the table shows: users, intervals, and what bold and letters mean."""
     users = [int(one) for board in boards for one in board["users"] if one]
-    level = f"{100 * (1 - comparison.testing.alpha):.10g}"
+    level = f"{100 * (1 - comparison._data.testing.alpha):.10g}"
     intervals = f", with {level} % intervals" if has_intervals else ""
     what = "Means" if [*columns] == ["mean"] else "Scores"
     lines = [f"{what} over {format_span(users or [0])} users{intervals}."]
-    if "mean" in columns and comparison.testing.family == "baseline":
+    if "mean" in columns and comparison._data.testing.family == "baseline":
         lines.append(
-            f"+ and -: significantly better and worse than {comparison.baseline} "
-            f"({comparison.tested_by})."
+            f"+ and -: significantly better and worse than {comparison._data.baseline} "
+            f"({comparison._data.tested_by})."
         )
     elif "mean" in columns:
         lines.append(
             "Bold: no model is significantly better. Models that share a letter do not differ "
-            f"significantly ({comparison.tested_by})."
+            f"significantly ({comparison._data.tested_by})."
         )
     return escape_latex(" ".join(lines)).replace("+ and -:", "$+$ and $-$:")
 

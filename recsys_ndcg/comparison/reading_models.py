@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from recsys_ndcg.comparison.compared_models import ComparedModels
 from recsys_ndcg.comparison.comparison import Comparison
 from recsys_ndcg.comparison.document import DISPUTED
 from recsys_ndcg.comparison.model_scores import (
@@ -190,7 +191,7 @@ def compare(  # noqa: PLR0913 - the contract
         inputs = models.values() if isinstance(models, Mapping) else ()
         tables = (one for one in inputs if not (is_evaluated(one) or _is_saved(one)))
         segment_of_user = assign_segments(by, first, tables=tables, train=train, columns=columns)
-    return Comparison(
+    compared = ComparedModels(
         aligned,
         testing,
         name if baseline is None else baseline,
@@ -201,6 +202,7 @@ def compare(  # noqa: PLR0913 - the contract
         inputs=_name_files(train=train, by=by),
         progress=progress,
     )
+    return Comparison(compared)
 
 
 def _require_two_models(models: Collection[str], baseline: str | None) -> None:

@@ -282,7 +282,7 @@ class Movers:
 
 def find_movers(comparison: Comparison, metric: str, a: str, b: str, n: int) -> Movers:
     """Return up to n users who gain most from model a to model b, and up to n who lose most."""
-    scores_a, scores_b = comparison.model_scores[a], comparison.model_scores[b]
+    scores_a, scores_b = comparison._data.model_scores[a], comparison._data.model_scores[b]
     column = scores_a.index_of_metric(metric)
     sign = 1 if scores_a.metrics[column].greater_is_better else -1
     own_a, own_b = scores_a.per_user[:, column], scores_b.per_user[:, column]

@@ -168,7 +168,9 @@ class ExperimentComparison(Comparison):
         # imported here, because it imports all plots
         from recsys_ndcg.comparison import build_comparison_page  # noqa: PLC0415
 
-        cold_start = build_cold_start_section(self, self.fold_scores, self.metrics_of_users[:1])
+        cold_start = build_cold_start_section(
+            self, self.fold_scores, self._data.metrics_of_users[:1]
+        )
         trends = [self.trends.build_page_section()] if self._has_cuts else []
         costs = sum_costs(self.runs_table)
         return build_comparison_page(self, command, [*trends, cold_start], costs)

@@ -154,14 +154,14 @@ def make_group_table(
     labels: Sequence[Any],
 ) -> pd.DataFrame:
     """Return a row per group and model: users, mean, ci_low, ci_high and chance."""
-    result = comparison.by_metric[metric]
+    result = comparison._data.by_metric[metric]
     own, chance = (
         folds.average_in_groups(comparison.users, metric, groups, of=of) for of in ("own", "chance")
     )
     # a column per group and model
     flat = [one.swapaxes(0, 1).reshape(len(comparison.users), -1) for one in (own, chance)]
     wide = replace(result, scores=flat[0], chance=flat[1])
-    low, high = wide.intervals(comparison.testing.alpha)
+    low, high = wide.intervals(comparison._data.testing.alpha)
     columns = {
         "users": (~np.isnan(flat[0])).sum(axis=0),
         "mean": wide.means(),
@@ -199,7 +199,7 @@ def _make_cold_start_tables(
     groups, labels = folds.group_by_training
     by_items = _average_parts(folds.items)
     tables = {}
-    for name in comparison.metrics_of_users:
+    for name in comparison._data.metrics_of_users:
         tables["user", name] = make_group_table(comparison, folds, name, groups, labels)
     for side, name in [*tables]:
         if name in by_items:
@@ -248,7 +248,7 @@ def build_cold_start_document(comparison: Comparison, folds: FoldScores) -> Docu
         title="Cold start",
         facts=f"{pluralise(len(comparison.users))} by their number of training ratings",
         sections=[
-            build_cold_start_section(comparison, folds, comparison.metrics_of_users),
+            build_cold_start_section(comparison, folds, comparison._data.metrics_of_users),
             build_signatures_section(comparison.signatures),
         ],
         names_to_shorten=[*comparison.models, *comparison.metrics],
@@ -277,7 +277,7 @@ def show_groups(
     labels : mapping of str to sequence of str
         The first columns.
     """
-    result = comparison.by_metric[metric]
+    result = comparison._data.by_metric[metric]
     ordered = [result.models[column] for column in result.columns_by_mean]
     models = [name for name in ordered if name != CHANCE]
     wide = {name: table[name].unstack("model", sort=False) for name in table}  # noqa: PD010
@@ -288,7 +288,7 @@ def show_groups(
     for name in models[:_MAX_MODELS]:
         columns = (wide[one][name] for one in ("mean", "ci_low", "ci_high"))
         cells[name] = [*map(_format_mean, *columns)]
-    level = f"{100 * (1 - comparison.testing.alpha):.10g} %"
+    level = f"{100 * (1 - comparison._data.testing.alpha):.10g} %"
     note = f"{metric}; mean [{level} interval over users]"
     if len(models) > _MAX_MODELS:
         note += f"; the best {_MAX_MODELS} of {len(models)} models"

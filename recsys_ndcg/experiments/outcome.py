@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
@@ -429,10 +429,9 @@ class Outcome:
             for one in run.results
         ]
         runs_table = pd.DataFrame(rows).set_index(["model", "seed", "fold"])
-        found = {one.name: getattr(comparison, one.name) for one in fields(comparison)}
-        found["code"] = self._format_code(comparison, arguments)
+        code = self._format_code(comparison, arguments)
         return ExperimentComparison(
-            **found,
+            replace(comparison._data, code=code),
             runs_table=runs_table,
             fold_scores=self._collect_fold_scores(models, comparison.metrics),
             split_checks=tabulate_checks(self.split_reports, ["seed", "fold"]),

@@ -115,7 +115,7 @@ class Trends(Renderable):
 
     def _fit(self, metric: str) -> pd.DataFrame:
         """Return the slope over all cuts, and the change from the first cut to the last."""
-        folds, alpha = self.folds, self.comparison.testing.alpha
+        folds, alpha = self.folds, self.comparison._data.testing.alpha
         scores = folds.average_in_groups(self.comparison.users, metric, folds.group_by_fold)
         table = pd.DataFrame(index=pd.Index([*folds.models], name="model"))
         for name, part in (("slope", scores), ("change", scores[[0, -1]])):
@@ -142,7 +142,7 @@ class Trends(Renderable):
         return [escape_invisible(line) for line in lines]
 
     def _write_slope(self, metric: str, model: str) -> str:
-        alpha, row = self.comparison.testing.alpha, self._slopes.loc[[(metric, model)]]
+        alpha, row = self.comparison._data.testing.alpha, self._slopes.loc[[(metric, model)]]
         slope, low, high, _, p = row.to_numpy()[0, :5].tolist()
         verb = "has no clear trend"
         if p <= alpha:
@@ -155,8 +155,8 @@ class Trends(Renderable):
 
     def _compare_ends(self, metric: str) -> Iterator[str]:
         """Yield which means are significantly better or worse at the last cut than at the first."""
-        slopes, sign = self._slopes.loc[metric], self.comparison.by_metric[metric].sign
-        is_clear = slopes["change_p_corrected"] <= self.comparison.testing.alpha
+        slopes, sign = self._slopes.loc[metric], self.comparison._data.by_metric[metric].sign
+        is_clear = slopes["change_p_corrected"] <= self.comparison._data.testing.alpha
         ends = self._table["mean"].loc[metric].unstack("cut")  # noqa: PD010
         for word, way in (("Worse", -1), ("Better", 1)):
             names = slopes.index[is_clear & (np.sign(sign * slopes["change"]) == way)]
@@ -223,8 +223,8 @@ class Trends(Renderable):
         times = dict(zip(cuts.index, format_times(cuts["time"]), strict=True))
         renamed = {"users": "size", "ci_low": "low", "ci_high": "high"}
         table = table.rename(columns=renamed).assign(group=table["cut"].map(times))
-        level = 1 - self.comparison.testing.alpha
-        lower_is_better = self.comparison.by_metric[metric].sign < 0
+        level = 1 - self.comparison._data.testing.alpha
+        lower_is_better = self.comparison._data.by_metric[metric].sign < 0
         return plot("time", table, metric, level=level, lower_is_better=lower_is_better)
 
     def build_section(self, metric: str) -> Section:

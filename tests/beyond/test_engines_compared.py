@@ -45,7 +45,7 @@ def test_tests_of_medians_are_refused_for_numbers_of_all_lists(test: str) -> Non
     how: dict[str, Any] = {"catalogue": [*"abc"], "test": test}
     with pytest.raises(rn.InvalidInputError, match="coverage@2 is a number of all lists"):
         rn.compare(data, metrics=["ndcg@2", "coverage@2"], **how)
-    assert rn.compare(data, metrics=["ndcg@2"], **how).testing.test == test
+    assert rn.compare(data, metrics=["ndcg@2"], **how)._data.testing.test == test
 
 
 @pytest.mark.parametrize("test", ["t", pytest.param("randomisation", marks=pytest.mark.slow)])

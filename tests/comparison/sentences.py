@@ -117,7 +117,7 @@ class Numbers:
 
     def __init__(self, found: rn.Comparison, metric: str) -> None:
         """Take the tables of the metric."""
-        self.found, self.metric, self.alpha = found, metric, found.testing.alpha
+        self.found, self.metric, self.alpha = found, metric, found._data.testing.alpha
         ranked = {"rated": "rated items", "supplied": "supplied lists"}
         protocol = found.signature(metric).fields["protocol"]
         self.where = f"{metric} ({ranked.get(protocol, 'whole catalogue')})"
@@ -126,8 +126,8 @@ class Numbers:
         self.board, pairs = found.leaderboards[metric], found.pairwise
         self.rows = pairs[pairs["metric"] == metric]
         self.test, self.family, self.margin = (
-            *(found.testing.test, found.testing.family),
-            found.margin,
+            *(found._data.testing.test, found._data.testing.family),
+            found._data.margin,
         )
         self.scores = found.per_user.get(metric)
         every = sorted(found.models, key=lambda one: self._place(found.models, one))
@@ -224,7 +224,7 @@ class Numbers:
 
     def has_test(self, text: str) -> bool:
         """Return whether this is the test in words, as the comparison has it."""
-        return self.found.tested_by.startswith(text)
+        return self.found._data.tested_by.startswith(text)
 
 
 # Verdicts
@@ -448,7 +448,7 @@ def _read_groups(text: str, against: str, numbers: Numbers) -> bool:
 @claim("baseline", "In {where}, {outcomes}. {units}; {test}.")
 def _(one: Numbers, where: str, outcomes: str, units: str, test: str) -> bool:
     assert where == one.where and one.has_units(units) and one.has_test(test)
-    return one.family == "baseline" and _read_groups(outcomes, one.found.baseline, one)
+    return one.family == "baseline" and _read_groups(outcomes, one.found._data.baseline, one)
 
 
 @claim("chance", "Both are better than chance.", "All {n} models are better than chance.")
@@ -540,7 +540,7 @@ def _(one: Numbers, number: str, good: str = "", bad: str = "", **both: str) -> 
 )
 def _(one: Numbers, number: str, best: str, names: str = "") -> bool:
     assert float(number) == one.margin
-    assert best == (one.found.baseline if one.family == "baseline" else one.models[0])
+    assert best == (one.found._data.baseline if one.family == "baseline" else one.models[0])
     pairs = [{*pair} for pair in one.pairs if len(one.models) < 2 or "chance" not in pair]
     others = [other for other in one.found.models if {best, other} in pairs]
     shown = [other for other in others if one.pair(other, best).p_not_worse <= one.alpha]
@@ -568,7 +568,9 @@ class Gate:
         self.where = self.one.where
         scores = self.one.scores
         self.gains = self.one.sign * (scores[self.model] - scores[self.than]).dropna()
-        runs = [len(self.found.model_scores[name].run_scores) for name in (self.model, self.than)]
+        runs = [
+            len(self.found._data.model_scores[name].run_scores) for name in (self.model, self.than)
+        ]
         self.has_runs = min(runs) > 0
         less = stats.ttest_1samp(self.gains, -self.margin, alternative="greater").pvalue
         self.p_less, self.p = less, stats.ttest_1samp(self.gains, 0).pvalue
@@ -657,7 +659,7 @@ def _(gate: Gate, text: str = "") -> bool:
 def _(found: rn.Comparison, n: str, n_users: str, text: str) -> bool:
     assert int(n_users) == len(found.users) and found.remarks[0].startswith(f"{n} of {n_users} ")
     counts: dict[int, list[str]] = {}
-    for name, one in found.model_scores.items():
+    for name, one in found._data.model_scores.items():
         if one.report is not None:
             counts.setdefault(one.report.counts["missing"], []).append(name)
     every = [(size, names) for size, names in sorted(counts.items(), reverse=True) if size]
@@ -668,7 +670,7 @@ def _(found: rn.Comparison, n: str, n_users: str, text: str) -> bool:
 
 @claim("remark", "Users that some models do not have are left out: {text}.")
 def _(found: rn.Comparison, text: str) -> bool:
-    counts = {name: n for name, n in found.n_dropped_users.items() if n}
+    counts = {name: n for name, n in found._data.n_dropped_users.items() if n}
     return text == ", ".join(f"{n} of {name}" for name, n in counts.items())
 
 
@@ -702,7 +704,7 @@ def find_same(found: rn.Comparison) -> list[tuple[str, str]]:
     "average): an item that is not listed cannot score.",
 )
 def _(found: rn.Comparison, long: str, short: str, number_1: str, number_2: str) -> bool:
-    mean = {name: one.counts.n_items.mean() for name, one in found.model_scores.items()}
+    mean = {name: one.counts.n_items.mean() for name, one in found._data.model_scores.items()}
     others = [value for name, value in mean.items() if name != "chance"]
     assert mean[long] == max(others) > 1.05 * mean[short] == 1.05 * min(others)
     return is_shown(number_1, mean[long]) and is_shown(number_2, mean[short])
@@ -715,7 +717,9 @@ def _is_count(text: str, names: str, counts: dict[str, int]) -> bool:
 
 @claim("remark", "{n_without} of {n_users} users have no score in {metrics}.")
 def _(found: rn.Comparison, n_without: str, n_users: str, metrics: str) -> bool:
-    known = {name: found.per_user[name].notna().any(axis=1) for name in found.metrics_of_users}
+    known = {
+        name: found.per_user[name].notna().any(axis=1) for name in found._data.metrics_of_users
+    }
     counts = {name: int((~one).sum()) for name, one in known.items()}
     assert 0 < int(n_without) < len(found.users) == int(n_users)
     return _is_count(n_without, metrics, counts)
@@ -729,7 +733,7 @@ def _(found: rn.Comparison, n_without: str, n_users: str, metrics: str) -> bool:
 )  # fmt: skip
 def _(found: rn.Comparison, n: str, metrics: str) -> bool:
     counts = {}
-    for name in found.metrics_of_users:
+    for name in found._data.metrics_of_users:
         known = found.per_user[name].notna()
         known = known.loc[:, known.any()]
         counts[name] = int((known.any(axis=1) & ~known.all(axis=1)).sum())
@@ -746,7 +750,7 @@ def _(found: rn.Comparison, n: str, model: str, number: str, metric: str) -> boo
     scores, row = found.per_user[metric, model].dropna(), found.leaderboards[metric].loc[model]
     has_bound = math.isfinite(row["ci_low"])
     if has_bound:
-        bound = (found.testing.alpha / 2) ** (1 / len(scores))
+        bound = (found._data.testing.alpha / 2) ** (1 / len(scores))
         value = float(number)
         ends = [0, 1 - bound] if value == 0 else [bound, 1]
         assert row[["ci_low", "ci_high"]].tolist() == pytest.approx(ends)
@@ -790,7 +794,7 @@ def _(found: rn.Comparison, n: str) -> bool:  # noqa: ARG001 - as all checks
 )  # fmt: skip
 def _(found: rn.Comparison, n_users: str, n_low: str = "1", n_high: str = "",
       n_folds: str = "") -> bool:  # fmt: skip
-    models = [one for name, one in found.model_scores.items() if name != "chance"]
+    models = [one for name, one in found._data.model_scores.items() if name != "chance"]
     runs = [max(len(one.run_scores), 1) for one in models]
     assert any(board["spread"].notna().any() for board in found.leaderboards.values())
     assert not n_folds or {int(n_folds)} == {len(one.run_means) for one in models}
@@ -830,11 +834,11 @@ _TRAINED = (
     f"The {{test}} test has only users as units{_TRAINED}",
 )
 def _(found: rn.Comparison, text: str = "", test: str = "") -> bool:
-    models = {name: len(one.run_scores) for name, one in found.model_scores.items()}
+    models = {name: len(one.run_scores) for name, one in found._data.model_scores.items()}
     alone = [name for name, count in models.items() if not count and name != "chance"]
     assert found.pairwise["better"].notna().any() and (found.pairwise["runs"] == 0).any()
     if test:
-        return test == found.testing.test != "t" and not alone
+        return test == found._data.testing.test != "t" and not alone
     return not text or is_list(text.replace(" and ", ", "), alone, 3) or text == ", ".join(alone)
 
 
@@ -847,7 +851,7 @@ def find_rough(found: rn.Comparison, metric: str) -> list[tuple[str, str, list[s
         apart[apart.abs() < 1e-9] = 0
         different, varies = int((apart != 0).sum()), len(apart) > 1 and apart.std() > 1e-9
         needed = 25 * stats.skew(apart) ** 2 if varies else 0
-        if not different and len(apart) > 1 and found.margin is not None:
+        if not different and len(apart) > 1 and found._data.margin is not None:
             rough.append((a, b, []))
         elif 0 < different < 30 and len(apart) > 1:
             rough.append((a, b, [f"{different}"]))
@@ -875,7 +879,7 @@ def find_rough(found: rn.Comparison, metric: str) -> list[tuple[str, str, list[s
 )
 def _(found: rn.Comparison, text: str, metric: str, first: str, second: str, words: str = "",
       **shown: str) -> bool:  # fmt: skip
-    assert found.testing.test not in {"sign", "wilcoxon"} and text.startswith(f"{metric} (")
+    assert found._data.testing.test not in {"sign", "wilcoxon"} and text.startswith(f"{metric} (")
     for name, n_rough, n_pairs in re.findall(r"(\S+) \((\d+) of (\d+) pairs?\)", text):
         assert int(n_pairs) == (found.pairwise["metric"] == name).sum()
         assert name not in found.per_user or len(find_rough(found, name)) == int(n_rough)
@@ -895,7 +899,7 @@ def _(found: rn.Comparison, text: str, metric: str, first: str, second: str, wor
     "not bound the chance of a false finding. Use max-T or Holm for ranks.",
 )
 def _(found: rn.Comparison, text: str) -> bool:
-    return text in {"'bh'", "'none'"} and text.strip("'") == found.testing.correction
+    return text in {"'bh'", "'none'"} and text.strip("'") == found._data.testing.correction
 
 
 @claim(
@@ -905,7 +909,7 @@ def _(found: rn.Comparison, text: str) -> bool:
     "Parapar & Barreiro (ECIR 2025) for Wilcoxon.",
 )
 def _(found: rn.Comparison) -> bool:
-    return found.testing.test in {"sign", "wilcoxon"}
+    return found._data.testing.test in {"sign", "wilcoxon"}
 
 
 @claim(
@@ -988,7 +992,7 @@ def _(found: rn.Comparison, best: str, text: str, ahead: str, metric: str) -> bo
 
 @claim("remark", "{n_outside} of {n_users} users are in no segment.")
 def _(found: rn.Comparison, n_outside: str, n_users: str) -> bool:
-    segments = found.segment_of_user
+    segments = found._data.segment_of_user
     return 0 < int(n_outside) == segments.isna().sum() and int(n_users) == len(segments)
 
 
@@ -997,7 +1001,7 @@ def _(found: rn.Comparison, n_outside: str, n_users: str) -> bool:
     "The p-values and intervals of segments with few users are rough (fewer than 30): {text}.",
 )
 def _(found: rn.Comparison, text: str) -> bool:
-    sizes = found.segment_of_user.value_counts(sort=False)
+    sizes = found._data.segment_of_user.value_counts(sort=False)
     return is_list(text, [f"{name} ({n})" for name, n in sizes.items() if 0 < n < 30], 3)
 
 
@@ -1015,10 +1019,10 @@ def _(found: rn.Comparison, segment: str, model: str, number: str, base: str, me
       number_2: str) -> bool:  # fmt: skip
     rows = _get_segments(found, model, metric)
     row, scores = rows.loc[segment], found.per_user[metric]
-    apart = (scores[model] - scores[base])[found.segment_of_user.notna().to_numpy()].mean()
-    own = (scores[model] - scores[base])[(found.segment_of_user == segment).to_numpy()].mean()
-    assert base == found.baseline and math.isclose(own, row["difference"]) and own * apart < 0
-    assert row["p_corrected"] <= found.testing.alpha
+    apart = (scores[model] - scores[base])[found._data.segment_of_user.notna().to_numpy()].mean()
+    own = (scores[model] - scores[base])[(found._data.segment_of_user == segment).to_numpy()].mean()
+    assert base == found._data.baseline and math.isclose(own, row["difference"]) and own * apart < 0
+    assert row["p_corrected"] <= found._data.testing.alpha
     assert math.isclose(float(number_2), row["p_corrected"], rel_tol=0.051)
     return is_shown(number, abs(own))
 
@@ -1036,9 +1040,9 @@ def _(found: rn.Comparison, model: str, base: str, score: str) -> bool:
     rows, board = _get_segments(found, model, metric), found.leaderboards[metric][column]
     apart = rows[f"{prefix}difference"].dropna()
     row = Numbers(found, metric).pair(model, base).row
-    assert len(apart) > 1 and row[f"{prefix}p_corrected"] <= found.testing.alpha
+    assert len(apart) > 1 and row[f"{prefix}p_corrected"] <= found._data.testing.alpha
     whole = board[model] - board[base]
-    if found.segment_of_user.isna().any():
+    if found._data.segment_of_user.isna().any():
         return bool((np.sign(apart) == np.sign(apart.iloc[0])).all())
     return bool((apart * whole < 0).all())
 
@@ -1048,13 +1052,15 @@ def _(found: rn.Comparison, model: str, base: str, score: str) -> bool:
 )
 def _(found: rn.Comparison, model: str, base: str, metric: str, text: str) -> bool:
     rows, scores = _get_segments(found, model, metric), found.per_user[metric]
-    apart, segments = scores[model] - scores[base], found.segment_of_user.to_numpy()
-    known = ~found.segment_of_user.isna().to_numpy()
-    due = rows[rows["p_interaction"] <= found.testing.alpha]
+    apart, segments = scores[model] - scores[base], found._data.segment_of_user.to_numpy()
+    known = ~found._data.segment_of_user.isna().to_numpy()
+    due = rows[rows["p_interaction"] <= found._data.testing.alpha]
     parts = re.findall(
         r"in (\w+) it is (\S+) (higher|lower) than elsewhere \(corrected p = (\S+)\)", text
     )
-    assert base == found.baseline and (len(parts) == len(due) or f"{len(due) - 3} more" in text)
+    assert base == found._data.baseline and (
+        len(parts) == len(due) or f"{len(due) - 3} more" in text
+    )
     for segment, number, side, p in parts:
         own = known & (segments == segment)
         from_others = apart[own].mean() - apart[known & ~own].mean()

@@ -194,13 +194,13 @@ def test_unusable_input_is_rejected() -> None:
 def resigned(comparison: rn.Comparison, **texts: str) -> rn.Comparison:
     """Return a comparison with other fields in its signatures."""
     scores: dict[str, ModelScores] = {}
-    for name, one in comparison.model_scores.items():
+    for name, one in comparison._data.model_scores.items():
         changed = {
             metric: Signature(re.sub(r"(\w+):[^|]*", lambda part: _change(part, texts), text))
             for metric, text in one.signatures.items()
         }
         scores[name] = replace(one, signatures=changed)
-    return replace(comparison, model_scores=scores)
+    return rn.Comparison(replace(comparison._data, model_scores=scores))
 
 
 def _change(part: re.Match[str], texts: dict[str, str]) -> str:

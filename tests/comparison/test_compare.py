@@ -221,7 +221,7 @@ def test_disputed_tests_come_with_the_papers_on_both_sides() -> None:
     with pytest.warns(rn.DataWarning, match="Urbano.*Ihemelandu.*ECIR 2025"):
         found = rn.compare(MODELS, metrics=["ndcg@5"], test="wilcoxon")
     assert any("Urbano" in line for line in found.remarks)
-    assert found.tested_by.startswith("Wilcoxon")
+    assert found._data.tested_by.startswith("Wilcoxon")
 
 
 def test_movers_are_the_users_with_the_largest_differences() -> None:
@@ -339,7 +339,7 @@ def test_a_user_of_several_seeds_is_tied_if_any_seed_has_ties() -> None:
     """In any order of the seeds, whose other counts are those of one of them."""
     tied, apart = (rn.evaluate({1: [(4, 5), (3 + one, 2)]}) for one in (1, 0))
     for runs in ([tied, apart], [apart, tied]):
-        (first, _) = rn.compare({"seeds": runs, "one": [apart, apart]}).model_scores.values()
+        (first, _) = rn.compare({"seeds": runs, "one": [apart, apart]})._data.model_scores.values()
         assert (first.counts.tied.tolist(), first.counts.n_items.tolist()) == ([True], [2])
 
 

@@ -40,7 +40,7 @@ def test_against_a_baseline_only_its_pairs_are_tested() -> None:
         among_all = among_all.loc[[*map(tuple, pairs[["a", "b"]].to_numpy())]]
         assert (pairs["p_corrected"].to_numpy() <= among_all.to_numpy() + 1e-3).all()
         assert (pairs["p"] <= pairs["p_corrected"]).all()
-    assert found.tested_by == "paired t test, max-T over 3 models against good, alpha 0.05"
+    assert found._data.tested_by == "paired t test, max-T over 3 models against good, alpha 0.05"
     assert found.leaderboard["letters"].eq("").all()  # they would be of all pairs
     heading = str(found).splitlines()[2]
     assert "corrected p" in heading
@@ -73,10 +73,12 @@ def test_the_leaderboard_has_the_difference_from_the_baseline() -> None:
     for found in (ALL, _compare(family="baseline", baseline="like", margin=0.1)):
         pairs = found.pairwise.set_index(["metric", "a", "b"])
         for metric, board in found.leaderboards.items():
-            assert board.loc[found.baseline, ["difference", "p_corrected", "won"]].isna().all()
-            for model in set(board.index) - {found.baseline}:
-                is_first = (metric, model, found.baseline) in pairs.index
-                key = (model, found.baseline) if is_first else (found.baseline, model)
+            assert (
+                board.loc[found._data.baseline, ["difference", "p_corrected", "won"]].isna().all()
+            )
+            for model in set(board.index) - {found._data.baseline}:
+                is_first = (metric, model, found._data.baseline) in pairs.index
+                key = (model, found._data.baseline) if is_first else (found._data.baseline, model)
                 pair, row = pairs.loc[(metric, *key)], board.loc[model]
                 sign = 1 if is_first else -1
                 assert row["difference"] == sign * pair["difference"]
@@ -100,7 +102,7 @@ def test_the_verdict_of_a_family_with_a_baseline_names_each_side() -> None:
 def test_all_metrics_can_be_one_family() -> None:
     """Every p is at least as large as in its own metric, and one draw decides for all."""
     found = _compare(family="metrics")
-    assert found.tested_by == "paired t test, max-T over all pairs in all metrics, alpha 0.05"
+    assert found._data.tested_by == "paired t test, max-T over all pairs in all metrics, alpha 0.05"
     own, together = ALL.pairwise, found.pairwise
     same = ["metric", "a", "b", "difference", "p", "wins", "d_z"]
     pd.testing.assert_frame_equal(own[same], together[same])

@@ -116,7 +116,7 @@ def test_folds_and_a_baseline_of_chance_are_saved(path: Path) -> None:
     runs = [rn.evaluate(models(seed=0, a=1.0 + seed)["a"]) for seed in range(3)]
     comparison = rn.compare({"runs": runs, "one": models(seed=0, b=3.0)["b"]}, baseline="chance")
     again = saved(comparison, path)
-    assert again.baseline == "chance"
+    assert again._data.baseline == "chance"
     assert again.leaderboard.equals(comparison.leaderboard)
     assert again.leaderboard["spread"]["runs"] > 0
 

@@ -49,7 +49,7 @@ def test_each_metric_has_means_letters_intervals_and_its_own_first_tier() -> Non
     )
     assert text.startswith("% Preamble: \\usepackage{booktabs,tabularx}\n")
     assert r"\label{tab:models}" in text
-    assert FOUR.tested_by in text
+    assert FOUR._data.tested_by in text
     assert r"precision@3\textbar\allowbreak{}threshold:4.0" in text.partition(r"\end{tabularx}")[2]
 
 

@@ -172,7 +172,7 @@ def test_parameters_stay_with_a_model(tmp_path: Path) -> None:
     given = GIVEN | {"of\xa0all": "\U0001f469\u200d\U0001f52c"}
     rn.compare(Search(given, {})).save(tmp_path / "c.json")
     again = rn.Comparison.load(tmp_path / "c.json")
-    assert [one.parameters for one in again.model_scores.values()] == [given, {}]
+    assert [one.parameters for one in again._data.model_scores.values()] == [given, {}]
 
 
 def test_a_trade_off_is_coloured_by_the_parameter_with_most_values() -> None:

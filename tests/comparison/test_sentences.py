@@ -53,11 +53,11 @@ def _check_verdicts(found: rn.Comparison) -> list[str]:
     made = []
     for metric in found.metrics:
         one = Numbers(found, metric)
-        templates = check_sentences(found.verdict_in(metric), _VERDICT, one)
+        templates = check_sentences(found._verdict_in(metric), _VERDICT, one)
         groups = " ".join(TABLE[template][0] for template in templates)
         assert _ORDER.fullmatch(groups), groups
-        assert ("margin" in groups) <= (found.margin is not None)
-        if found.margin is not None:
+        assert ("margin" in groups) <= (found._data.margin is not None)
+        if found._data.margin is not None:
             assert "power" not in groups
         with_chance = one.rows[(one.rows[["a", "b"]] == "chance").any(axis=1)]
         is_tested = len(found.models) > 2 and with_chance["p_corrected"].notna().any()
@@ -75,8 +75,8 @@ def _check_remarks(found: rn.Comparison) -> list[str]:
     text = "\n".join(found.remarks)
     same = find_same(found)
     assert text.count(" have the same score for every user.") == min(len(same), 3)
-    if found.testing.test not in {"sign", "wilcoxon"}:
-        for metric in found.metrics_of_users:
+    if found._data.testing.test not in {"sign", "wilcoxon"}:
+        for metric in found._data.metrics_of_users:
             if find_rough(found, metric):
                 assert re.search(rf"p-values.* are rough in .*({metric} \(|\d more)", text)
     scores = [f"pooled {found.metrics[0]}", *found.metrics[1:]]

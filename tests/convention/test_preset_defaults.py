@@ -35,7 +35,7 @@ def _accumulate(**options: Any) -> rn.Report:
 def _compare(**options: Any) -> rn.Report:
     others = [(user, item, -estimated, true) for user, item, estimated, true in ROWS]
     comparison = rn.compare({"a": ROWS, "b": others}, metrics="map", progress=False, **options)
-    report = comparison.model_scores["a"].report
+    report = comparison._data.model_scores["a"].report
     assert report is not None
     return report
 

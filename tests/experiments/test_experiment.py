@@ -46,11 +46,11 @@ def test_an_experiment_is_cross_validation_of_each_model() -> None:
 def test_two_protocols_have_two_verdicts() -> None:
     """Each names its protocol: a model may be better in one and worse in the other."""
     found = run({"f": item_means, "top": MostPopular()}, protocol="both")
-    rated, catalogue = found.verdicts()
+    rated, catalogue = found._verdicts()
     assert "in ndcg@5 (rated items)" in rated.headline
     assert "in ndcg@5:catalogue (whole catalogue)" in catalogue.headline
     assert found.verdict == f"{rated} {catalogue}"
-    assert found.verdicts("ndcg@5:catalogue") == [catalogue, rated]
+    assert found._verdicts("ndcg@5:catalogue") == [catalogue, rated]
     for text in (str(found), found.to_markdown(), found._repr_html_()):
         plain = text.replace("\\", "")
         assert rated.headline in plain
@@ -444,11 +444,11 @@ def test_the_code_on_a_page_reproduces_the_numbers(
     for splits, protocol in ((3, "both"), (LeaveNOut(3, 2), "rated")):
         found = run(given, **options, splits=splits, protocol=protocol)
         names: dict[str, Any] = {}
-        exec(str(found.code), names)  # noqa: S102 - what we wrote
+        exec(str(found._data.code), names)  # noqa: S102 - what we wrote
         again = names["comparison"]
         pd.testing.assert_frame_equal(again.per_user, found.per_user)
         assert again.baseline == "top"
-    assert "ratings = 'ratings.csv'  # a file, or a table: put yours here" in str(run().code)
+    assert "ratings = 'ratings.csv'  # a file, or a table: put yours here" in str(run()._data.code)
 
 
 @pytest.mark.slow

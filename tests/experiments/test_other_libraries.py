@@ -191,7 +191,7 @@ def test_a_pipeline_is_a_model(tmp_path: Path) -> None:
     assert found.leaderboard.index[0] == "ridge"
     assert noisy.random_state is None
     for line in ("from sklearn.linear_model import Ridge\n", "'ridge': Pipeline(steps=[('onehot"):
-        assert line in str(found.code)
+        assert line in str(found._data.code)
     run(given, data=table, folder=tmp_path, seeds=[1, 2], **BOTH, on_result=pytest.fail)
     pd.testing.assert_frame_equal(
         run(given, data=table, seeds=[1, 2], **BOTH).per_user, found.per_user
@@ -326,5 +326,5 @@ def test_the_ratings_of_a_user_do_not_depend_on_the_number_of_seeds() -> None:
     """Each rating is tested once in a run."""
     for seeds in (1, 3):
         found = run({"top": MostPopular()}, seeds=seeds)
-        counts = pd.Series(found.model_scores["top"].counts.n_items, list(found.users))
+        counts = pd.Series(found._data.model_scores["top"].counts.n_items, list(found.users))
         assert counts.to_dict() == ratings()["user"].value_counts().to_dict()

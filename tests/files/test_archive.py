@@ -78,7 +78,10 @@ def test_a_saved_comparison_comes_back(tmp_path: Path) -> None:
         if name == "segments":
             pd.testing.assert_frame_equal(again.segments, comparison.segments)
         assert again.movers(3).table.equals(comparison.movers(3).table)
-        assert (again.baseline, again.verdict) == (comparison.baseline, comparison.verdict)
+        assert (again._data.baseline, again.verdict) == (
+            comparison._data.baseline,
+            comparison.verdict,
+        )
 
 
 def _check_round_trip(path: Path, column: Any) -> None:

@@ -108,7 +108,7 @@ def test_a_list_of_seeds_or_of_cross_validations_is_one_model() -> None:
     assert np.isnan(board["spread"]["KNN"])
     folds = [_validate(SVD(n_epochs=2, random_state=seed)) for seed in range(2)]
     both = rn.compare({"SVD": folds, "Baseline": _validate(BaselineOnly(verbose=False))})
-    assert len(both.model_scores["SVD"].run_means) == 6
+    assert len(both._data.model_scores["SVD"].run_means) == 6
 
 
 def test_each_combination_of_a_search_is_a_model(models: dict[str, Any]) -> None:
