@@ -91,8 +91,8 @@ def main() -> None:
     n_rows = ROWS // 10 if quick else ROWS
     several = {"metrics": ["ndcg@10", "recall@10", "ap@10"], "threshold": 3}
     libraries: dict[str, tuple[Any, Any]] = {
-        "LightGBM": (train_lightgbm, rn.lightgbm_metric),
-        "XGBoost": (train_xgboost, rn.xgboost_metric),
+        "LightGBM": (train_lightgbm, rn.integrations.lightgbm_metric),
+        "XGBoost": (train_xgboost, rn.integrations.xgboost_metric),
     }
     for (name, (train, make)), n_valid in product(libraries.items(), (n_rows // 4, n_rows)):
         parts = [draw(0, n_rows), draw(1, n_valid)]

@@ -46,11 +46,9 @@ STUDIOS = ("A24", "Ghibli", "Pixar")
 #: Public names that are not in `recsys_ndcg` itself: what its functions return, and other doors.
 MORE = (
     "datasets.sample_ratings", "scale.spark.evaluate", "scale.spark.SparkReport",
-    "scale.spark.WorkerError", "rendering.plots.to_svg", "comparison.meta_analysis.MetaAnalysis",
-    "comparison.two_models.Movers", "comparison.verdict.Gate", "report.segments.Segments",
-    "report.label_weights.Sensitivity", "experiments.ExperimentComparison",
-    "experiments.trends.Trends", "experiments.outcome.SavedRuns",
-    "split_checks.split_report.SplitReport",
+    "scale.spark.WorkerError", "rendering.plots.to_svg",
+    *(f"results.{name}" for name in rn.results.__all__ if name not in rn.__all__),
+    *(f"integrations.{name}" for name in rn.integrations.__all__),
 )  # fmt: skip
 #: The columns of our features, and their kind.
 COLUMNS = {"genres": "set", "studio": "category", "price": "number"}
@@ -297,7 +295,7 @@ def _public_names() -> dict[str, Any]:
     text = str(rn.__doc__)
 
     def place(name: str) -> tuple[int, str]:
-        mentioned = re.search(rf"\b{name}\b", text)
+        mentioned = re.search(rf"\b{name.rpartition('.')[2]}\b", text)
         return (mentioned.start() if mentioned else len(text)), name
 
     return {name: found[name] for name in sorted(found, key=place)}

@@ -22,13 +22,20 @@ One list: ``rn.ndcg_at_k([(4.5, 5), (3.0, 2)], 10)``
     Also dcg_at_k, precision_at_k, recall_at_k, average_precision_at_k, reciprocal_rank,
     jaccard_at_k, rbo.
 
-Other libraries train by these metrics: rn.scorer (scikit-learn), rn.lightgbm_metric,
-    rn.xgboost_metric, rn.catboost_curve, rn.torchmetric, rn.keras_callback, rn.OptunaPruner,
-    rn.mlflow_metric
+Other libraries train by these metrics: rn.integrations has
+    scorer             scikit-learn: cross-validation and search
+    lightgbm_metric    LightGBM: feval
+    xgboost_metric     XGBoost: custom_metric
+    catboost_curve     CatBoost: the score by number of trees
+    torchmetric        torchmetrics and Lightning
+    keras_callback     Keras: a score after each epoch
+    OptunaPruner       Optuna: ends trials that are significantly worse
+    mlflow_metric      MLflow: mlflow.evaluate
 
 More: rn.metric (a metric of your own), rn.Accumulator (batches, training loops),
     rn.RankedLists.from_... (other data), rn.datasets.sample_ratings (ratings to try it with),
-    rn.NDCG(10) and other metrics, DataWarning and InvalidInputError.
+    rn.NDCG(10) and other metrics (all are in rn.metrics), rn.results (the types of results, for
+    annotations), DataWarning and InvalidInputError.
 
 help(rn.evaluate), help(rn.Report) and so on explain each; the pages are in docs/, and
 recsys-ndcg --help is the command line.

@@ -7,13 +7,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from numbers import Integral, Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Never
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.background import Background
-from recsys_ndcg.errors import InvalidInputError, hide_more
+from recsys_ndcg.background import Background, BackgroundOptions
+from recsys_ndcg.calls import take_options
+from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.files import check_path, find_files, is_files, write_file
 from recsys_ndcg.input import split_format
 from recsys_ndcg.lists import GroupedLists, RankedLists, to_lists
@@ -30,10 +31,43 @@ if TYPE_CHECKING:
 _SEQUENCES = (list, tuple, np.ndarray, pd.Series)
 
 
-@hide_more
+def _has_only(values: Iterable[Any], kind: Any) -> bool:
+    return all(isinstance(one, kind) for one in values)
+
+
+def _advise(first: Any = None, second: Any = None, *_: Any, **named: Any) -> str:  # noqa: ARG001 - of a call
+    """Return what to write instead of a call with two tables without names."""
+    if second is None:
+        return ""
+    pair = (first, second)
+    heads = [next(iter(one), None) if isinstance(one, _SEQUENCES) else None for one in pair]
+    has_arrays = all(getattr(one, "ndim", 0) == 2 and not hasattr(one, "columns") for one in pair)
+    call = "evaluate(labels=test, results=recommended)"
+    if isinstance(second, Integral):
+        call = f"evaluate(data, k={second})"
+    elif isinstance(heads[1], str) or (
+        isinstance(second, str)
+        and not (Path(second).suffix or isinstance(first, str | os.PathLike))
+    ):
+        call = f"evaluate(data, metrics={second!r})"
+    elif all(isinstance(one, Mapping) and _has_only(one.values(), Mapping) for one in pair):
+        call = "evaluate(labels=qrels, results=run)"
+    elif has_arrays:
+        call = "evaluate(labels=y_true, results=y_score)"
+    elif _has_only(heads, Real):
+        call = "ndcg_at_k(list(zip(y_score, y_true)), 10) for one list"
+    elif _has_only(heads, list | set | np.ndarray):
+        call = "evaluate(labels=actual, results=predicted)"
+    return (
+        "evaluate takes one table of predictions, or two by name, whatever their order in other "
+        f"libraries; options have names. Write {call}."
+    )
+
+
+@take_options(BackgroundOptions, advise=_advise)
 def evaluate(  # noqa: PLR0913 - the contract
     data: Any = None,
-    *more: Never,
+    *,
     labels: Any = None,
     results: Any = None,
     list_separator: str | None = None,
@@ -42,16 +76,11 @@ def evaluate(  # noqa: PLR0913 - the contract
     threshold: float | None = None,
     convention: ConventionLike = None,
     columns: Mapping[str, Any] | None = None,
-    train: Any = None,
-    catalogue: Any = None,
-    features: Any = None,
-    base: Any = None,
-    groups: Any = None,
-    weights: Any = None,
     n_jobs: int | None = None,
     memory_limit: str | float | None = None,
     per_user: str | Path | None = None,
     progress: bool = True,
+    **background: Unpack[BackgroundOptions],
 ) -> Report:
     """Rank each user's items by their estimates and score the lists.
 
@@ -92,22 +121,6 @@ def evaluate(  # noqa: PLR0913 - the contract
     columns : mapping, optional
         Maps our column names to the table's: ``{"estimated": "est", "true": "r_ui"}``. If two
         tables have other names, give a list: ``{"user": ["visitor", "uid"]}``.
-    train : table, rows or trainset, optional
-        The rows that the model was trained on: popularity, novelty and what a user had before.
-        Only the users and items are read, not the ratings.
-    catalogue : ids, table, interactions or number, optional
-        All items that can be recommended. Chance is then a list drawn from them. For chance alone
-        their number is enough, or for each user the number of items that could be recommended.
-    features : table, optional
-        Indexed by item, or with a column ``item``; numbers, categories, sets or vectors.
-    base : lists, optional
-        The recommendations of another model, as results in ``{"labels": ..., "results": ...}``.
-    groups : Series, mapping or table, optional
-        The group of each user; a table has a column ``user`` and one more.
-    weights : Propensity, Series or table, optional
-        The weight of each item's labels: `propensity`, a Series by item, or a table with a column
-        ``item`` and one more. Or give the labels a column ``weight``. Gains and relevance are
-        multiplied by it, in the numerator and, if it is a sum over labels, in the denominator.
     n_jobs : int, optional
         The number of threads, here and when the report computes more later. By default, and for
         -1, one per core, or fewer inside workers of joblib and `multiprocessing.Pool`. The
@@ -121,6 +134,8 @@ def evaluate(  # noqa: PLR0913 - the contract
         in memory.
     progress : bool
         Whether to show a progress bar for long work, on a terminal or in a notebook.
+    **background
+        As in `BackgroundOptions`, what is known besides the lists.
 
     Returns
     -------
@@ -157,12 +172,10 @@ def evaluate(  # noqa: PLR0913 - the contract
     >>> report.mean["ndcg@2"].round(3), report.pooled["ndcg@2"].round(3)
     (np.float64(0.924), np.float64(0.944))
     """
-    if more:  # as scikit-learn's functions are called
-        raise_two_tables(data, more[0])
     data = pair_tables(data, labels, results, list_separator)
-    catalogue, n_items = split_catalogue(catalogue)
-    background = Background.of(train, catalogue, features, base, groups, weights)
-    plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention, background=background)
+    catalogue, n_items = split_catalogue(background.get("catalogue"))
+    known = Background.of(**{**background, "catalogue": catalogue})
+    plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention, background=known)
     with limit_threads(n_jobs):
         how: dict[str, Any] = {"memory_limit": memory_limit, "per_user": per_user}
         return evaluate_by_plan(data, plan, columns, n_items=n_items, **how, progress=progress)
@@ -193,38 +206,6 @@ def pair_tables(data: Any, labels: Any, results: Any, list_separator: str | None
     InvalidInputError.raise_if(fault)
     pair = {"labels": labels, "results": results}
     return pair if list_separator is None else pair | {"list_separator": list_separator}
-
-
-def raise_two_tables(first: Any, second: Any) -> Never:
-    """Raise the error of a call with two tables without names, with the call to write."""
-    pair = (first, second)
-    heads = [next(iter(one), None) if isinstance(one, _SEQUENCES) else None for one in pair]
-    has_arrays = all(getattr(one, "ndim", 0) == 2 and not hasattr(one, "columns") for one in pair)
-    call = "evaluate(labels=test, results=recommended)"
-    if isinstance(second, Integral):
-        call = f"evaluate(data, k={second})"
-    elif isinstance(heads[1], str) or (
-        isinstance(second, str)
-        and not (Path(second).suffix or isinstance(first, str | os.PathLike))
-    ):
-        call = f"evaluate(data, metrics={second!r})"
-    elif all(isinstance(one, Mapping) and _has_only(one.values(), Mapping) for one in pair):
-        call = "evaluate(labels=qrels, results=run)"
-    elif has_arrays:
-        call = "evaluate(labels=y_true, results=y_score)"
-    elif _has_only(heads, Real):
-        call = "ndcg_at_k(list(zip(y_score, y_true)), 10) for one list"
-    elif _has_only(heads, list | set | np.ndarray):
-        call = "evaluate(labels=actual, results=predicted)"
-    msg = (
-        "evaluate takes one table of predictions, or two by name, whatever their order in other "
-        f"libraries; options have names. Write {call}."
-    )
-    raise InvalidInputError(msg)
-
-
-def _has_only(values: Iterable[Any], kind: Any) -> bool:
-    return all(isinstance(one, kind) for one in values)
 
 
 def evaluate_by_plan(  # noqa: PLR0913 - with the options of the command line

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import accumulate
 from operator import or_
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.background import Background
+from recsys_ndcg.background import Background, BackgroundOptions
+from recsys_ndcg.calls import take_options
 from recsys_ndcg.convention import PRESETS, Convention, ConventionLike, format_choice
 from recsys_ndcg.errors import InvalidInputError, is_number, quote
 from recsys_ndcg.evaluation import pair_tables, read_lists
@@ -47,6 +48,7 @@ _MOST = 10  # rows that are shown for a reported number
 _LEAD = "The metric as each library computes it, and the choices that explain the differences."
 
 
+@take_options(BackgroundOptions)
 def reconcile(  # noqa: PLR0913 - the parameters of evaluate
     data: Any = None,
     metrics: Metrics = None,
@@ -59,12 +61,7 @@ def reconcile(  # noqa: PLR0913 - the parameters of evaluate
     convention: ConventionLike = None,
     columns: Mapping[str, str] | None = None,
     reported: float | None = None,
-    train: Any = None,
-    catalogue: Any = None,
-    features: Any = None,
-    base: Any = None,
-    groups: Any = None,
-    weights: Any = None,
+    **background: Unpack[BackgroundOptions],
 ) -> pd.DataFrame:
     """Return each metric as every preset computes it, and the choices that explain the differences.
 
@@ -73,11 +70,11 @@ def reconcile(  # noqa: PLR0913 - the parameters of evaluate
     data, labels, results, list_separator, metrics, k, threshold, convention, columns
         As in `evaluate`; the presets are compared with your convention. If you give no cutoff, a
         preset has its own, and a change of it is called ``k``.
-    train, catalogue, features, base, groups, weights
-        As in `evaluate`.
     reported : float, optional
         A published value of the metric. Rows are sorted by their distance to it. Further rows
         change one or two of your choices to come closest.
+    **background
+        As in `BackgroundOptions`.
 
     Returns
     -------
@@ -109,8 +106,8 @@ def reconcile(  # noqa: PLR0913 - the parameters of evaluate
     lenskit   0.75        0.65  short_list=n +0.6500 (100%)
     """
     data = pair_tables(data, labels, results, list_separator)
-    catalogue, n_items = split_catalogue(catalogue)
-    known = Background.of(train, catalogue, features, base, groups, weights)
+    catalogue, n_items = split_catalogue(background.get("catalogue"))
+    known = Background.of(**{**background, "catalogue": catalogue})
     if isinstance(metrics, Iterator):  # read twice below
         metrics = [*metrics]
     plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention, background=known)

@@ -37,9 +37,11 @@ _NO_CODE = {
 }  # fmt: skip
 #: The rooms of each tier, from the bottom up.
 TIERS = {
-    "ground": "__init__ version arrays datasets errors files glossary lazy parallel progress",
+    "ground": "__init__ results version arrays datasets errors files glossary lazy parallel "
+    "progress",
     "core": "background convention input lists metrics ranking ratings scoring significance",
-    "results": "comparison evaluation published_numbers reconciliation rendering report sampling",
+    "results": "calls comparison evaluation one_list published_numbers reconciliation rendering "
+    "report sampling",
     "lab": "catalogue experiments folds split_checks surprise",
     "edges": "__main__ cli integrations scale",
 }

@@ -56,10 +56,10 @@ tasks = {
     "vl_convert": lambda: to_svg(report.plot()),
     "typer": lambda: __import__("recsys_ndcg.cli"),
     "rich": lambda: __import__("recsys_ndcg.cli"),
-    "sklearn": lambda: rn.scorer("ndcg@10"),
-    "torchmetrics": lambda: rn.torchmetric("ndcg@10"),
-    "keras": lambda: rn.keras_callback("ndcg@10", [[0]], [1], [1]),
-    "mlflow": lambda: rn.mlflow_metric("ndcg@10"),
+    "sklearn": lambda: rn.integrations.scorer("ndcg@10"),
+    "torchmetrics": lambda: rn.integrations.torchmetric("ndcg@10"),
+    "keras": lambda: rn.integrations.keras_callback("ndcg@10", [[0]], [1], [1]),
+    "mlflow": lambda: rn.integrations.mlflow_metric("ndcg@10"),
 }
 messages = {}
 for name in names:

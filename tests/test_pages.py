@@ -29,8 +29,8 @@ VALUES = rn.Convention.CHOICES
 #: What code and commands of a page need besides what they import, by a part of them.
 NEEDED = {
     ".plot(": "altair", ".to_html(": "altair", " demo": "surprise", "memory_limit=": "duckdb",
-    "--memory-limit": "duckdb", "--html": "vl_convert", "rn.torchmetric": "torchmetrics",
-    "rn.mlflow_metric": "mlflow", '"-m", "recsys_ndcg"': "typer",
+    "--memory-limit": "duckdb", "--html": "vl_convert", ".torchmetric(": "torchmetrics",
+    ".mlflow_metric(": "mlflow", '"-m", "recsys_ndcg"': "typer",
 }  # fmt: skip
 _WARN = ("warn", "emit_labelled_warnings")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypedDict, Unpack
 from zlib import crc32
 
 import numpy as np
@@ -58,6 +58,37 @@ SOURCES = {
 }
 
 
+class BackgroundOptions(TypedDict, total=False):
+    """What is given to `evaluate` besides the lists.
+
+    Parameters
+    ----------
+    train : table, rows or trainset, optional
+        The rows that the model was trained on: popularity, novelty and what a user had before.
+        Only the users and items are read, not the ratings.
+    catalogue : ids, table, interactions or number, optional
+        All items that can be recommended. Chance is then a list drawn from them. For chance alone
+        their number is enough, or for each user the number of items that could be recommended.
+    features : table, optional
+        Indexed by item, or with a column ``item``; numbers, categories, sets or vectors.
+    base : lists, optional
+        The recommendations of another model, as results in ``{"labels": ..., "results": ...}``.
+    groups : Series, mapping or table, optional
+        The group of each user; a table has a column ``user`` and one more.
+    weights : Propensity, Series or table, optional
+        The weight of each item's labels: `propensity`, a Series by item, or a table with a column
+        ``item`` and one more. Or give the labels a column ``weight``. Gains and relevance are
+        multiplied by it, in the numerator and, if it is a sum over labels, in the denominator.
+    """
+
+    train: Any
+    catalogue: Any
+    features: Any
+    base: Any
+    groups: Any
+    weights: Any
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Background(ReadOnlyArrays):
     """What is known besides the lists: training rows, the catalogue, features, base lists, groups.
@@ -102,15 +133,7 @@ class Background(ReadOnlyArrays):
     paths: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @classmethod
-    def of(  # noqa: C901, PLR0913, PLR0917 - six sources, each read if it is given
-        cls,
-        train: Any = None,
-        catalogue: Any = None,
-        features: Any = None,
-        base: Any = None,
-        groups: Any = None,
-        weights: Any = None,
-    ) -> Self | None:
+    def of(cls, **given: Unpack[BackgroundOptions]) -> Self | None:  # noqa: C901 - six sources
         """Read what is given to `evaluate` besides the lists; None if nothing is.
 
         Raises
@@ -121,11 +144,12 @@ class Background(ReadOnlyArrays):
         Examples
         --------
         >>> train = [("ann", "a"), ("bob", "a"), ("bob", "b")]
-        >>> known = Background.of(train, catalogue=["a", "b", "c"])
+        >>> known = Background.of(train=train, catalogue=["a", "b", "c"])
         >>> known.items.tolist(), known.n_users_of.tolist()
         (['a', 'b', 'c'], [2.0, 1.0, 0.0])
         """
-        sources = (train, catalogue, features, base, groups, weights)
+        sources = [given.get(name) for name in SOURCES]
+        train, catalogue, features, base, groups, weights = sources
         if all(one is None for one in sources):
             return None
         item_parts: dict[str, Ids | EncodedIds] = {}
@@ -561,7 +585,7 @@ def propensity(train: Any, *, gamma: float) -> Propensity:
         most = f"{Propensity.MAX_GAMMA:g}"
         msg = f"gamma must be a number from -1 to {most}, not {quote(gamma)}; 1.5 is usual."
         raise InvalidInputError(msg)
-    known = Background.of(train)
+    known = Background.of(train=train)
     if known is None:
         msg = "train is None. Give the rows that the model was trained on."
         raise InvalidInputError(msg)

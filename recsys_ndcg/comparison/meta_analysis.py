@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from recsys_ndcg.calls import take_options
 from recsys_ndcg.comparison.comparison import Comparison
 from recsys_ndcg.comparison.document import describe_missing_lists, format_differences
 from recsys_ndcg.comparison.verdict import describe_interval, format_size, write_verdict
@@ -332,6 +333,7 @@ class MetaAnalysis(Renderable):
         }
 
 
+@take_options()
 def across(
     comparisons: Mapping[str, Comparison | str | Path],
     *,

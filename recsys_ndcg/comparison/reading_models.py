@@ -7,8 +7,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Unpack
 
+from recsys_ndcg.background import SOURCES, BackgroundOptions
+from recsys_ndcg.calls import take_options
 from recsys_ndcg.comparison.compared_models import ComparedModels
 from recsys_ndcg.comparison.comparison import Comparison
 from recsys_ndcg.comparison.document import DISPUTED
@@ -40,12 +42,22 @@ from recsys_ndcg.progress import iterate_with_progress
 from recsys_ndcg.ratings import split_catalogue
 from recsys_ndcg.report import Report, assign_segments
 from recsys_ndcg.scoring import Audit, Cutoffs, Metrics, Plan, find_metric_name
-from recsys_ndcg.significance import Testing, check_margin
+from recsys_ndcg.significance import Testing, TestOptions, check_margin
 
 Input = TypeVar("Input")
 Output = TypeVar("Output")
 
 
+class ComparisonOptions(TestOptions, BackgroundOptions, total=False):
+    """How pairs of models are tested, and what is known besides the lists."""
+
+
+def _advise(models: Any = None, *more: Any, **named: Any) -> str:  # noqa: ARG001 - of a call
+    """Return what to write instead of models without names."""
+    return "compare takes the models by name: compare({'A': a, 'B': b})." if more else ""
+
+
+@take_options(TestOptions, BackgroundOptions, defaults=Testing, advise=_advise)
 def compare(  # noqa: PLR0913 - the contract
     models: Any,
     *,
@@ -59,20 +71,9 @@ def compare(  # noqa: PLR0913 - the contract
     by: Any = None,
     margin: float | None = None,
     users: str = "all",
-    test: str = "t",
-    correction: str | None = None,
-    family: str = "pairs",
-    alpha: float = 0.05,
-    draws: int | None = None,
-    seed: int = 0,
     columns: Mapping[str, Any] | None = None,
-    train: Any = None,
-    catalogue: Any = None,
-    features: Any = None,
-    base: Any = None,
-    groups: Any = None,
-    weights: Any = None,
     progress: bool = True,
+    **options: Unpack[ComparisonOptions],
 ) -> Comparison:
     """Compare models user by user: which is better, for whom, and how certain that is.
 
@@ -104,31 +105,10 @@ def compare(  # noqa: PLR0913 - the contract
         ``"all"`` raises an error if models have different users, apart from users without a score
         in any metric; ``"common"`` compares the users that all models have. A remark counts the
         others.
-    test : {'t', 'randomisation', 'bootstrap', 'wilcoxon', 'sign'}
-        The test of the users' differences: ``"t"`` is Student's paired t, ``"randomisation"``
-        draws random signs, ``"bootstrap"`` resamples users.
-    correction : {'max-T', 'holm', 'bonferroni', 'bh', 'none'}, optional
-        Correction for the number of tests in a family: max-T by default, or Holm for Wilcoxon
-        and sign tests.
-    family : {'pairs', 'baseline', 'metrics'}
-        The differences that are corrected for each other: all pairs of models in a metric; each
-        model against the baseline, so that other pairs are not tested; or all pairs in all metrics.
-        Chance is always a family apart.
-    alpha : float
-        Significance level, at least 1e-12; intervals have level 1 - alpha.
-    draws : int, optional
-        Number of random signs or resamples, by default 10,000; or of draws of the largest t for
-        max-T of the t test, by default 100,000.
-    seed : int
-        Seed of the draws. Each user has the same draws for all models, whatever their order.
-    train : optional
-        The training data, a row per rating, for ``by="activity"``, ``by="training_ratings"`` and
-        ``by="cold"``; for ``"cold"`` the ids of its users are enough. For predictions, also as in
-        `recsys_ndcg.evaluate`.
-    catalogue, features, base, groups, weights : optional
-        As in `recsys_ndcg.evaluate`, for predictions.
     progress : bool
         Whether to show a progress bar on a terminal.
+    **options
+        As in `TestOptions` and `BackgroundOptions`.
 
     Returns
     -------
@@ -170,13 +150,12 @@ def compare(  # noqa: PLR0913 - the contract
     good   0.963         1          1     1
     bad    0.765         2          2     2
     """
-    options = {"test": test, "correction": correction, "family": family, "alpha": alpha}
-    testing = check_test_options(users=users, margin=margin, draws=draws, seed=seed, **options)
+    known: dict[str, Any] = {name: options.pop(name, None) for name in SOURCES}  # type: ignore[misc]
+    testing = check_test_options(users=users, margin=margin, **options)
     if not testing.test_kind.is_test_of_mean:
-        warn(f"test={test!r}: {DISPUTED} Choose 't', 'randomisation' or 'bootstrap' for the mean.")
-    catalogue, n_items = split_catalogue(catalogue)
-    known = {"train": train, "catalogue": catalogue, "features": features, "base": base}
-    known |= {"groups": groups, "weights": weights}
+        advice = "Choose 't', 'randomisation' or 'bootstrap' for the mean."
+        warn(f"test={testing.test!r}: {DISPUTED} {advice}")
+    known["catalogue"], n_items = split_catalogue(known["catalogue"])
     evaluation = EvaluationOptions(
         metrics, k, threshold, convention, columns, known, labels, list_separator, n_items
     )
@@ -187,6 +166,7 @@ def compare(  # noqa: PLR0913 - the contract
     check_baseline(baseline, aligned)
     name, first = next(iter(aligned.items()))
     segment_of_user = None
+    train = known["train"]
     if by is not None:
         inputs = models.values() if isinstance(models, Mapping) else ()
         tables = (one for one in inputs if not (is_evaluated(one) or _is_saved(one)))

@@ -3,7 +3,6 @@ from recsys_ndcg.errors.checks import check_choice as check_choice
 from recsys_ndcg.errors.checks import check_flag as check_flag
 from recsys_ndcg.errors.checks import check_integer as check_integer
 from recsys_ndcg.errors.checks import check_level as check_level
-from recsys_ndcg.errors.checks import hide_more as hide_more
 from recsys_ndcg.errors.checks import is_caused_by_interrupt as is_caused_by_interrupt
 from recsys_ndcg.errors.checks import is_number as is_number
 from recsys_ndcg.errors.checks import require_libraries as require_libraries

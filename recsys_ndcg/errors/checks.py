@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 import os
 import re
@@ -155,21 +154,6 @@ def is_caused_by_interrupt(error: BaseException | None) -> bool:
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
     return error is not None
-
-
-def hide_more(function: Function) -> Function:
-    """Leave ``*more`` out of a function's signature: it only serves to explain a wrong call.
-
-    Examples
-    --------
-    >>> def double(number, *more): return 2 * number
-    >>> inspect.signature(hide_more(double))
-    <Signature (number)>
-    """
-    signature = inspect.signature(function)
-    shown = [one for one in signature.parameters.values() if one.kind is not one.VAR_POSITIONAL]
-    vars(function)["__signature__"] = signature.replace(parameters=shown)
-    return function
 
 
 def is_number(value: object) -> bool:

@@ -15,6 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from recsys_ndcg.calls import take_options
 from recsys_ndcg.convention import ConventionLike
 from recsys_ndcg.errors import (
     InvalidInputError,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 _NOT_IN_FILES = ("data", "models", "progress", "on_result")  # options that a file gives otherwise
 
 
+@take_options()
 def experiment(  # noqa: PLR0913 - the contract
     data: Any,
     models: Mapping[str, Any],

@@ -288,7 +288,9 @@ def _resolve_catalogue(plan: Plan, lists: GroupedLists, known: Mapping[str, Any]
     if not any(one.metric.needs for one in plan.measurements):
         return plan.resolve(plan.facts_of(lists), lists)
     rows = Interactions.of(lists.users[lists.user_of_row], lists.items)
-    ready = replace(plan, background=Background.of(rows, np.asarray(lists.item_ids), **known))
+    ready = replace(
+        plan, background=Background.of(train=rows, catalogue=np.asarray(lists.item_ids), **known)
+    )
     lists = ready.add_background(replace(lists, protocol="catalogue"))
     # only the facts: these are all ratings, not lists
     return replace(ready.resolve(ready.facts_of(lists)), background=None)

@@ -63,7 +63,8 @@ def catboost_curve(  # noqa: PLR0913 - as evaluate
     >>> rows = np.arange(60.0).reshape(20, 3) % 7
     >>> pool = Pool(rows, rows[:, 0] // 2, group_id=[1] * 10 + [2] * 10)
     >>> options = {"loss_function": "YetiRank", "iterations": 3, "allow_writing_files": False}
-    >>> curve = rn.catboost_curve(CatBoost(options).fit(pool, silent=True), pool, "ndcg@5")
+    >>> model = CatBoost(options).fit(pool, silent=True)
+    >>> curve = rn.integrations.catboost_curve(model, pool, "ndcg@5")
     >>> curve.columns.tolist(), curve.index.tolist()
     (['ndcg@5', 'ndcg@5 ci_low', 'ndcg@5 ci_high'], [1, 2, 3])
 

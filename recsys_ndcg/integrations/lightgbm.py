@@ -89,7 +89,7 @@ def lightgbm_metric(
     >>> options = {"objective": "lambdarank", "metric": "none", "verbose": -1, "min_data": 1}
     >>> history = {}
     >>> model = lightgbm.train(
-    ...     options, data, 3, valid_sets=[data], feval=rn.lightgbm_metric("ndcg@5"),
+    ...     options, data, 3, valid_sets=[data], feval=rn.integrations.lightgbm_metric("ndcg@5"),
     ...     callbacks=[lightgbm.record_evaluation(history)],
     ... )
     >>> list(history["training"]), len(history["training"]["ndcg@5"])

@@ -52,7 +52,7 @@ def mlflow_metric(
     >>> import mlflow
     >>> import pandas as pd
     >>> import recsys_ndcg as rn
-    >>> metric = rn.mlflow_metric("ndcg@2")
+    >>> metric = rn.integrations.mlflow_metric("ndcg@2")
     >>> results, labels = pd.Series([["a", "b"], ["c"]]), pd.Series([["b"], {"c": 3, "d": 1}])
     >>> value = metric.eval_fn(results, labels, {})
     >>> [round(score, 3) for score in value.scores], round(value.aggregate_results["mean"], 3)

@@ -46,7 +46,7 @@ class OptunaPruner:
     >>> import optuna
     >>> import recsys_ndcg as rn
     >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
-    >>> pruner = rn.OptunaPruner()
+    >>> pruner = rn.integrations.OptunaPruner()
     >>> def train(trial):
     ...     quality = trial.suggest_float("quality", 0, 1)
     ...     scores = quality * np.linspace(0.3, 0.5, 8)  # of eight users, after an epoch

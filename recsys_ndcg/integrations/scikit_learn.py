@@ -72,8 +72,8 @@ class RankingScorer(GroupScorer):
         msg = (
             f"{name} needs the user of each row, and X has {has}. Write sklearn.set_config("
             "enable_metadata_routing=True), and cross_val_score(..., params={'groups': users}) or "
-            "GridSearchCV(...).fit(X, y, groups=users). Or write rn.scorer(..., groups=users), a "
-            "pandas Series with the index of X, which is a pandas table."
+            "GridSearchCV(...).fit(X, y, groups=users). Or write rn.integrations.scorer(..., "
+            "groups=users), a pandas Series with the index of X, which is a pandas table."
         )
         raise InvalidInputError(msg)
 
@@ -199,7 +199,7 @@ def scorer(
     >>> from sklearn.model_selection import GroupKFold, cross_val_score
     >>> table = pd.DataFrame({"user": [1, 1, 1, 2, 2, 2], "price": [5, 3, 4, 2, 8, 6]})
     >>> grades = pd.Series([1, 5, 2, 5, 4, 1])
-    >>> by_user = rn.scorer("ndcg@10", groups=table["user"])
+    >>> by_user = rn.integrations.scorer("ndcg@10", groups=table["user"])
     >>> folds = GroupKFold(2).split(table, groups=table["user"])
     >>> cross_val_score(LinearRegression(), table[["price"]], grades, cv=folds, scoring=by_user)
     array([0.95525293, 1.        ])

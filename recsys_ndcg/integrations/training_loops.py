@@ -57,7 +57,7 @@ def torchmetric(
     >>> import recsys_ndcg as rn
     >>> import torch
     >>> import torchmetrics
-    >>> metric = rn.torchmetric("ndcg@10")
+    >>> metric = rn.integrations.torchmetric("ndcg@10")
     >>> for users in ([7, 7, 7], [8, 8, 9]):
     ...     metric.update(torch.tensor([4.5, 3, 2]), torch.tensor([5, 2, 4]), torch.tensor(users))
     >>> isinstance(metric, torchmetrics.Metric), round(metric.compute().item(), 3)
@@ -95,7 +95,7 @@ def keras_callback(  # noqa: PLR0913 - the data and the options of evaluate
     Returns
     -------
     RankingCallback
-        Put it before the callbacks that read it: ``callbacks=[rn.keras_callback(...),
+        Put it before the callbacks that read it: ``callbacks=[rn.integrations.keras_callback(...),
         EarlyStopping("val_ndcg@10", mode="max")]``.
 
     Raises
@@ -114,7 +114,7 @@ def keras_callback(  # noqa: PLR0913 - the data and the options of evaluate
     >>> grades, users = rows[:, 0], [1] * 6 + [2] * 6
     >>> model = keras.Sequential([keras.layers.Dense(1)])
     >>> model.compile(loss="mse")
-    >>> ranked = rn.keras_callback("ndcg@5", rows, grades, users)
+    >>> ranked = rn.integrations.keras_callback("ndcg@5", rows, grades, users)
     >>> history = model.fit(rows, grades, epochs=2, verbose=0, callbacks=[ranked])
     >>> list(history.history), len(history.history["val_ndcg@5"])
     (['loss', 'val_ndcg@5'], 2)

@@ -44,7 +44,7 @@ class XGBoostMetric(GroupScorer):
                 "XGBRanker(eval_metric=...) calls a function for each group alone, and averages "
                 "over rows. Train with the same metric over groups: xgboost.train({'objective': "
                 "'rank:ndcg', 'disable_default_eval_metric': True}, xgboost.DMatrix(X, y, "
-                "qid=users), evals=[...], custom_metric=rn.xgboost_metric(...))."
+                "qid=users), evals=[...], custom_metric=rn.integrations.xgboost_metric(...))."
             )
             raise InvalidInputError(msg)
         starts = data.get_uint_info("group_ptr")
@@ -120,7 +120,7 @@ def xgboost_metric(
     >>> history = {}
     >>> model = xgboost.train(
     ...     options, data, 3, evals=[(data, "train")], verbose_eval=False,
-    ...     custom_metric=rn.xgboost_metric("ndcg@5"), evals_result=history,
+    ...     custom_metric=rn.integrations.xgboost_metric("ndcg@5"), evals_result=history,
     ... )
     >>> list(history["train"]), len(history["train"]["ndcg@5"])
     (['ndcg@5'], 3)

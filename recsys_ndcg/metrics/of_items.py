@@ -123,7 +123,8 @@ def count_popularity(known: Background, convention: Convention) -> Floats:
 
     Examples
     --------
-    >>> known = Background.of([("ann", "a"), ("bob", "a"), ("bob", "b")], catalogue=["a", "b", "c"])
+    >>> train = [("ann", "a"), ("bob", "a"), ("bob", "b")]
+    >>> known = Background.of(train=train, catalogue=["a", "b", "c"])
     >>> count_popularity(known, Convention(cold_item="rarest"))
     array([2., 1., 1.])
     """

@@ -197,7 +197,7 @@ def rank_by_popularity(known: Background, convention: Convention) -> Floats:
     Examples
     --------
     >>> train = [("ann", "a"), ("bob", "a"), ("bob", "b")]
-    >>> rank_by_popularity(Background.of(train, catalogue=[*"abc"]), Convention())
+    >>> rank_by_popularity(Background.of(train=train, catalogue=[*"abc"]), Convention())
     array([1., 2., 4.])
     """
     counts = count_training(known, convention)

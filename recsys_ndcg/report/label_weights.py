@@ -127,7 +127,7 @@ def _assign_strata(lists: GroupedLists, groups: Any, train: Any) -> Any:
 def _count_training_rows(lists: GroupedLists, train: Any) -> tuple[Background, Floats]:
     """Return the training rows, and their number for every item of `item_ids`."""
     known = lists.background
-    source = Background.of(train)
+    source = Background.of(train=train)
     if source is None and known is not None:
         source = known if known.propensity is None else known.propensity.train
     if source is None or source.history is None:

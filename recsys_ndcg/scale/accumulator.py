@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Flags
-from recsys_ndcg.background import Background
+from recsys_ndcg.background import Background, BackgroundOptions
+from recsys_ndcg.calls import take_options
 from recsys_ndcg.convention import Convention, ConventionLike, format_choice
 from recsys_ndcg.errors import InvalidInputError, check_choice, check_flag, format_count, quote
 from recsys_ndcg.input import to_array
@@ -82,7 +83,7 @@ class Accumulator:
     protocol : {'rated', 'supplied', 'sampled'}
         Whether the lists are the users' own test ratings, recommendations, which measures beyond
         accuracy need, or relevant items among sampled ones.
-    train, catalogue, features, base, groups, weights
+    train, catalogue, features, base, groups, weights : optional
         As for `recsys_ndcg.evaluate`.
 
     Raises
@@ -121,6 +122,7 @@ class Accumulator:
     (2, 5)
     """
 
+    @take_options(BackgroundOptions)
     def __init__(  # noqa: PLR0913 - as evaluate
         self,
         metrics: Metrics = None,
@@ -131,14 +133,9 @@ class Accumulator:
         per_user: bool = False,
         repeated: str = "raise",
         protocol: str = "rated",
-        train: Any = None,
-        catalogue: Any = None,
-        features: Any = None,
-        base: Any = None,
-        groups: Any = None,
-        weights: Any = None,
+        **background: Unpack[BackgroundOptions],
     ) -> None:
-        known = Background.of(train, catalogue, features, base, groups, weights)
+        known = Background.of(**background)
         self._plan = Plan.of(
             metrics, k=k, threshold=threshold, convention=convention, background=known
         )

@@ -12,13 +12,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from operator import add
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import narwhals as nw
 import numpy as np
 
 from recsys_ndcg.arrays import Floats
-from recsys_ndcg.background import Background
+from recsys_ndcg.background import Background, BackgroundOptions
+from recsys_ndcg.calls import take_options
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, check_integer, quote
 from recsys_ndcg.input import BRACKETS, QUOTES, Rows
 from recsys_ndcg.lists import Facts
@@ -183,6 +184,7 @@ class WorkerError(RecsysNdcgError, ImportError):
     """The workers lack a package that the driver has; the message explains how to send it."""
 
 
+@take_options(BackgroundOptions)
 def evaluate(  # noqa: PLR0913 - the contract
     df: Any,
     *,
@@ -191,13 +193,8 @@ def evaluate(  # noqa: PLR0913 - the contract
     threshold: float | None = None,
     convention: ConventionLike = None,
     columns: Mapping[str, str] | None = None,
-    train: Any = None,
-    catalogue: Any = None,
-    features: Any = None,
-    base: Any = None,
-    groups: Any = None,
-    weights: Any = None,
     partitions: int | None = None,
+    **background: Unpack[BackgroundOptions],
 ) -> SparkReport:
     """Rank each user's items by their estimates and score the lists, on the workers of a cluster.
 
@@ -214,11 +211,11 @@ def evaluate(  # noqa: PLR0913 - the contract
     metrics, k, threshold, convention, columns
         As in `recsys_ndcg.evaluate`. Options that depend on the order of the rows raise, as Spark
         keeps no order: ``ties="input"``, ``duplicates="first"`` and ``"last"``.
-    train, catalogue, features, base, groups, weights
-        As in `recsys_ndcg.evaluate`. They are in memory, and sent to every worker.
     partitions : int, optional
         Number of partitions of the users, by default one per 2^21 rows. A partition must fit into
         the memory of a worker, at 200 bytes per row.
+    **background
+        As in `BackgroundOptions`. It is in memory, and sent to every worker.
 
     Returns
     -------
@@ -247,7 +244,7 @@ def evaluate(  # noqa: PLR0913 - the contract
     >>> with spark.evaluate(df, k=10, threshold=4) as report:  # doctest: +SKIP
     ...     report.per_user.write.parquet("scores")
     """
-    known = Background.of(train, catalogue, features, base, groups, weights)
+    known = Background.of(**background)
     plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention, background=known)
     return evaluate_by_plan(df, plan, columns=columns, partitions=partitions)
 

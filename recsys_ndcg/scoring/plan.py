@@ -204,7 +204,7 @@ class Plan:
             weights = known.get("weights")
             return self if weights is None else self.with_known(weights=weights)
         items = [trainset.to_raw_iid(item) for item in range(trainset.n_items)]
-        return replace(self, background=Background.of(trainset, items, **known))
+        return replace(self, background=Background.of(train=trainset, catalogue=items, **known))
 
     def add_background(self, lists: GroupedLists) -> GroupedLists:
         """Return lists with what is known besides them, and all training users if they count."""

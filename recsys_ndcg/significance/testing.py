@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypedDict
 
 from recsys_ndcg.errors import InvalidInputError, check_choice, check_integer, check_level
 
@@ -164,34 +164,54 @@ CORRECTIONS = {
 }
 
 
+class TestOptions(TypedDict, total=False):
+    """How pairs of models are tested.
+
+    Parameters
+    ----------
+    test : {'t', 'randomisation', 'bootstrap', 'wilcoxon', 'sign'}
+        The test of the users' differences: Student's paired t; random signs (Fisher 1935);
+        resampled users, shifted to a difference of 0 (Efron & Tibshirani 1993, chapter 16);
+        Wilcoxon's signed ranks (1945); wins against losses.
+    correction : {'max-T', 'holm', 'bonferroni', 'bh', 'none'}, optional
+        Correction for the number of tests in a family; by default max-T, or Holm for Wilcoxon and
+        sign tests. The single-step max-T accounts for the dependence between pairs (Westfall &
+        Young 1993; for t: Hothorn, Bretz & Westfall 2008); it, Holm (1979) and Bonferroni bound
+        the chance of any false finding, Benjamini & Hochberg (1995) the share of false ones among
+        the findings.
+    family : {'pairs', 'baseline', 'metrics'}
+        The differences that are corrected for each other: all pairs of models in a metric; each
+        model against the baseline, so that other pairs are not tested (as Dunnett 1955,
+        doi:10.1080/01621459.1955.10501294, but without equal variances); or all pairs in all
+        metrics. Chance is always a family apart.
+    alpha : float
+        Significance level, at least 1e-12 away from 0 and 1; intervals have level 1 - alpha.
+    draws : int, optional
+        Number of random signs or resamples, by default 10,000; or of draws of the largest t for
+        max-T of the t test, by default 100,000 (of hundreds of pairs whose users differ, there are
+        fewer, at least 10,000). No p of these is below 1 / (draws + 1). If the users are so few
+        that there are no more than this many signs in all, each is taken once.
+    seed : int
+        Seed of the draws, at least 0. Each user has the same draws for all models, whatever their
+        order.
+    """
+
+    test: str
+    correction: str | None
+    family: str
+    alpha: float
+    draws: int | None
+    seed: int
+
+
 @dataclass(frozen=True)
 class Testing:
     """How pairs of models are tested.
 
     Parameters
     ----------
-    test : {'t', 'randomisation', 'bootstrap', 'wilcoxon', 'sign'}
-        Student's paired t; random signs of the differences (Fisher 1935); resampled users, shifted
-        to a difference of 0 (Efron & Tibshirani 1993, chapter 16); Wilcoxon's signed ranks (1945);
-        wins against losses.
-    correction : {'max-T', 'holm', 'bonferroni', 'bh', 'none'}, optional
-        For testing many pairs; by default max-T if the test has it, else Holm. The single-step
-        max-T accounts for the dependence between pairs (Westfall & Young 1993; for t: Hothorn,
-        Bretz & Westfall 2008); it, Holm (1979) and Bonferroni bound the chance of any
-        false finding, Benjamini & Hochberg (1995) the share of false ones among the findings.
-    alpha : float
-        The level, between 0 and 1, and at least 1e-12 away from both.
-    draws : int, optional
-        Random signs or resamples, by default 10,000; or draws of the largest t, by default 100,000
-        (of hundreds of pairs whose users differ, there are fewer, at least 10,000). No p of these
-        is below 1 / (draws + 1). If the users are so few that there are no more than this many
-        signs in all, each is taken once.
-    seed : int
-        The seed of the draws, at least 0.
-    family : {'pairs', 'baseline', 'metrics'}
-        The differences that the correction counts: all pairs of models in a metric; each model
-        against the baseline, as Dunnett (1955), doi:10.1080/01621459.1955.10501294, but without
-        equal variances; or all pairs in all metrics.
+    test, correction, alpha, draws, seed, family
+        As in `TestOptions`.
 
     Raises
     ------

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import recsys_ndcg as rn
+from recsys_ndcg import integrations
 from tests.integrations.ranking_data import Queries
 
 catboost = pytest.importorskip("catboost")
@@ -24,7 +25,7 @@ def make_pool(queries: Queries) -> Any:
 def test_each_row_is_the_report_of_evaluate() -> None:
     """With its interval; also every few trees, and the last."""
     model = catboost.CatBoostRanker(loss_function="YetiRank", **OPTIONS).fit(make_pool(TRAIN))
-    curve = rn.catboost_curve(model, make_pool(VALID), **BOTH, every=3)
+    curve = integrations.catboost_curve(model, make_pool(VALID), **BOTH, every=3)
     assert curve.index.tolist() == [3, 6, 7]
     for trees, row in curve.iterrows():
         summary = VALID.evaluate(model.predict(VALID.features, ntree_end=trees), **BOTH).summary
@@ -40,7 +41,7 @@ def test_a_regressor_and_a_classifier_rank_by_their_formula() -> None:
     for kind, grades in (("Regressor", VALID.grades), ("Classifier", VALID.grades >= 2)):
         pool = catboost.Pool(VALID.features, grades.astype(int))
         model = getattr(catboost, f"CatBoost{kind}")(**OPTIONS).fit(pool)
-        curve = rn.catboost_curve(model, pool, "ndcg@5", groups=VALID.users)
+        curve = integrations.catboost_curve(model, pool, "ndcg@5", groups=VALID.users)
         raw = model.predict(VALID.features, prediction_type="RawFormulaVal")
         lists = rn.RankedLists.from_arrays(VALID.users, None, raw, grades)
         assert curve["ndcg@5"].iloc[-1] == rn.evaluate(lists, metrics="ndcg@5")["ndcg@5"]
@@ -71,8 +72,8 @@ def test_a_metric_of_the_users_own_sees_no_groups() -> None:
 def test_a_pool_without_groups_or_grades_gets_the_line_to_write() -> None:
     """And no model is asked."""
     with pytest.raises(rn.InvalidInputError, match=r"no groups.*group_id=users"):
-        rn.catboost_curve(None, catboost.Pool(VALID.features, VALID.grades))
+        integrations.catboost_curve(None, catboost.Pool(VALID.features, VALID.grades))
     with pytest.raises(rn.InvalidInputError, match="no grades"):
-        rn.catboost_curve(None, catboost.Pool(VALID.features), groups=VALID.users)
+        integrations.catboost_curve(None, catboost.Pool(VALID.features), groups=VALID.users)
     with pytest.raises(rn.InvalidInputError, match="every"):
-        rn.catboost_curve(None, make_pool(VALID), every=0)
+        integrations.catboost_curve(None, make_pool(VALID), every=0)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import recsys_ndcg as rn
+from recsys_ndcg import integrations
 from tests.integrations.ranking_data import Queries
 
 CALLS: list[int] = []
@@ -25,7 +26,7 @@ def gain(grades: Any) -> Any:
 
 def test_gains_and_ideal_lists_are_kept_between_rounds_of_several_data_sets() -> None:
     """Even if the library reuses the memory of the labels for others; a pickle has no data."""
-    metric = rn.lightgbm_metric("ndcg@5", convention=rn.Convention(gain=gain))
+    metric = integrations.lightgbm_metric("ndcg@5", convention=rn.Convention(gain=gain))
     memory = np.zeros(1000)
     n_calls = []
     for number in range(4):
@@ -46,7 +47,7 @@ def test_gains_and_ideal_lists_are_kept_between_rounds_of_several_data_sets() ->
 
 def test_data_sets_of_long_ago_are_not_kept() -> None:
     """So other labels in each round do not fill the memory: at most 16 sets are kept."""
-    metric = rn.lightgbm_metric("ndcg@5", convention=rn.Convention(gain=gain))
+    metric = integrations.lightgbm_metric("ndcg@5", convention=rn.Convention(gain=gain))
 
     def count_calls(number: int) -> int:
         before = len(CALLS)
@@ -60,7 +61,7 @@ def test_data_sets_of_long_ago_are_not_kept() -> None:
     assert not count_calls(16)
 
 
-@pytest.mark.parametrize("make", [rn.lightgbm_metric, rn.xgboost_metric])
+@pytest.mark.parametrize("make", [integrations.lightgbm_metric, integrations.xgboost_metric])
 def test_a_wrong_name_raises_before_training(make: Any) -> None:
     """Not after the first round."""
     with pytest.raises(rn.UnknownMetricError, match="ndcg"):

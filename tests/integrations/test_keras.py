@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import recsys_ndcg as rn
+from recsys_ndcg import integrations
 from tests.integrations.ranking_data import Queries
 
 pytest.importorskip("torch")
@@ -36,7 +36,9 @@ def fit(model: Any, callbacks: list[Any], epochs: int = 4) -> dict[str, list[flo
 def ranked(**options: Any) -> Any:
     """Return our callback on the validation set."""
     how: dict[str, Any] = {"metrics": ["ndcg@5", "recall@5"], "threshold": 2, **options}
-    return rn.keras_callback(x=VALID.features, true=VALID.grades, users=VALID.users, **how)
+    return integrations.keras_callback(
+        x=VALID.features, true=VALID.grades, users=VALID.users, **how
+    )
 
 
 def test_every_epoch_has_the_mean_of_evaluate() -> None:

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
+from recsys_ndcg import integrations
 
 mlflow = pytest.importorskip("mlflow")
 RESULTS = [["a", "b", "c"], ["d", "a"], ["c", "b"], ["a"]]
@@ -43,7 +44,7 @@ def expected() -> rn.Report:
 @pytest.mark.usefixtures("_store")
 def test_a_run_logs_the_numbers_of_evaluate() -> None:
     """And the table has the score of each row."""
-    metrics = [rn.mlflow_metric(name, threshold=1) for name in ("ndcg@2", "recall@2")]
+    metrics = [integrations.mlflow_metric(name, threshold=1) for name in ("ndcg@2", "recall@2")]
     table = pd.DataFrame({"found": RESULTS, "wanted": LABELS})
     with mlflow.start_run():
         result = mlflow.models.evaluate(
@@ -57,7 +58,7 @@ def test_a_run_logs_the_numbers_of_evaluate() -> None:
 
 def test_a_row_without_labels_has_no_score() -> None:
     """It is not 0, and not in the mean; neither is a row without anything."""
-    metric = rn.mlflow_metric("ndcg@2", threshold=1)
+    metric = integrations.mlflow_metric("ndcg@2", threshold=1)
     value = metric.eval_fn([*RESULTS, [], ["a"]], [*LABELS, [], []], {})
     assert value.scores[4:] == [None, None]
     report = expected()
@@ -70,9 +71,9 @@ def test_a_row_without_labels_has_no_score() -> None:
 
 def test_the_direction_and_the_rows_are_checked() -> None:
     """MLflow sorts runs by the direction; a text would be read letter by letter."""
-    assert rn.mlflow_metric("ndcg@10").greater_is_better
-    assert rn.mlflow_metric("ndcg@10").name == "ndcg_at_10"
+    assert integrations.mlflow_metric("ndcg@10").greater_is_better
+    assert integrations.mlflow_metric("ndcg@10").name == "ndcg_at_10"
     with pytest.raises(rn.InvalidInputError, match="A row is a list of items"):
-        rn.mlflow_metric("ndcg").eval_fn(["abc"], [["a"]], {})
+        integrations.mlflow_metric("ndcg").eval_fn(["abc"], [["a"]], {})
     with pytest.raises(rn.InvalidInputError, match="duplicates"):
-        rn.mlflow_metric("ndcg").eval_fn([["a", "a"]], [["a"]], {})
+        integrations.mlflow_metric("ndcg").eval_fn([["a", "a"]], [["a"]], {})

@@ -11,6 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 import recsys_ndcg as rn
+from recsys_ndcg import integrations
 from tests.integrations.ranking_data import Queries
 
 optuna = pytest.importorskip("optuna")
@@ -25,7 +26,7 @@ def search(
     **options: Any,
 ) -> list[str]:
     """Return how trials end whose estimates are the grades with noise, in two steps each."""
-    pruner = rn.OptunaPruner(**options)
+    pruner = integrations.OptunaPruner(**options)
     study = optuna.create_study(direction=direction, pruner=pruner)
     for noise in noises:
         study.enqueue_trial({"noise": noise})
@@ -74,7 +75,10 @@ def test_scores_of_users_do_as_well_as_a_report() -> None:
     assert search(noises, score_users) == search(noises)
     kept: list[list[Any]] = []
     for options in ({}, {"metric": "ndcg"}):
-        study, pruner = optuna.create_study(pruner=rn.OptunaPruner()), rn.OptunaPruner()
+        study, pruner = (
+            optuna.create_study(pruner=integrations.OptunaPruner()),
+            integrations.OptunaPruner(),
+        )
         report = DATA.evaluate(DATA.features[:, 0], metrics=["ndcg@5", *["rmse"] * len(options)])
         for result in (report, report.per_user["ndcg@5"]):
             trial = study.ask()
@@ -97,11 +101,11 @@ def test_scores_of_users_do_as_well_as_a_report() -> None:
 
 def test_a_step_without_an_interval_is_an_error() -> None:
     """Optuna's own report has only the mean."""
-    study = optuna.create_study(pruner=rn.OptunaPruner())
+    study = optuna.create_study(pruner=integrations.OptunaPruner())
     trial = study.ask()
     assert not trial.should_prune()
     trial.report(0.5, 0)
     with pytest.raises(rn.InvalidInputError, match=r"pruner\.report\(trial, report, step\)"):
         trial.should_prune()
     with pytest.raises(rn.InvalidInputError, match="level"):
-        rn.OptunaPruner(level=95)
+        integrations.OptunaPruner(level=95)

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
+from recsys_ndcg import integrations
 from tests.integrations.ranking_data import Queries
 
 pytest.importorskip("sklearn")
@@ -52,7 +53,7 @@ def expected(metric: str = "ndcg@5", model: Any = None, **options: Any) -> list[
 @pytest.mark.parametrize("name", ["groups", "qid"])
 def test_users_are_routed_to_cross_validation(name: str) -> None:
     """As groups, which the folds read too, or as qid."""
-    scorer = rn.scorer("ndcg@5")
+    scorer = integrations.scorer("ndcg@5")
     cv: Any = FOLDS if name == "groups" else [*FOLDS.split(X, Y, USERS)]
     for features in (X, X.to_numpy()):
         how = {"cv": cv, "scoring": scorer, "params": {name: USERS.to_numpy()}}
@@ -64,12 +65,16 @@ def test_users_are_routed_to_a_search() -> None:
     """It clones the scorer, and scores in processes."""
     pipeline = make_pipeline(StandardScaler(), Ridge())
     search = GridSearchCV(
-        pipeline, {"ridge__alpha": [0.1, 1e4]}, scoring=rn.scorer("ndcg@5"), cv=FOLDS, n_jobs=2
+        pipeline,
+        {"ridge__alpha": [0.1, 1e4]},
+        scoring=integrations.scorer("ndcg@5"),
+        cv=FOLDS,
+        n_jobs=2,
     )
     search = clone(search).fit(X, Y, groups=USERS)
     model = make_pipeline(StandardScaler(), Ridge(alpha=0.1))
     assert search.cv_results_["mean_test_score"][0] == np.mean(expected(model=model))
-    scorer = rn.scorer("ndcg@5").set_score_request(groups="who", qid=False)
+    scorer = integrations.scorer("ndcg@5").set_score_request(groups="who", qid=False)
     how = {"cv": [*FOLDS.split(X, Y, USERS)], "scoring": scorer, "params": {"who": USERS}}
     assert cross_val_score(Ridge(), X, Y, **how).tolist() == expected()
     with pytest.raises(rn.InvalidInputError, match="groups or qid, not 'weight'"):
@@ -82,9 +87,13 @@ def test_users_are_a_column_or_have_the_index_of_the_rows() -> None:
     table = X.assign(user=USERS)
     model = make_pipeline(ColumnsOf("abcd"), Ridge())
     for estimator, data, scorer in (
-        (model, table, rn.scorer("ndcg@5", groups="user")),
-        (Ridge(), X, rn.scorer("ndcg@5", groups=USERS.sort_index())),
-        (Ridge(), X.to_numpy(), rn.scorer("ndcg@5", groups=USERS)),  # the grades have the index
+        (model, table, integrations.scorer("ndcg@5", groups="user")),
+        (Ridge(), X, integrations.scorer("ndcg@5", groups=USERS.sort_index())),
+        (
+            Ridge(),
+            X.to_numpy(),
+            integrations.scorer("ndcg@5", groups=USERS),
+        ),  # the grades have the index
     ):
         assert cross_val_score(estimator, data, Y, scoring=scorer, **how).tolist() == expected()
     blind = make_scorer(lambda _true, _estimated, groups=None: float(groups is not None))
@@ -117,21 +126,23 @@ def test_without_users_the_line_to_write_is_printed() -> None:
     with pytest.raises(
         rn.InvalidInputError, match=r"no column 'user'.*enable_metadata_routing.*pa"
     ):
-        rn.scorer("ndcg@5")(model, X, Y)
+        integrations.scorer("ndcg@5")(model, X, Y)
     with pytest.raises(rn.InvalidInputError, match="X has no index"):
-        rn.scorer("ndcg@5", groups=USERS)(Ridge().fit(X.to_numpy(), Y), X.to_numpy(), list(Y))
+        integrations.scorer("ndcg@5", groups=USERS)(
+            Ridge().fit(X.to_numpy(), Y), X.to_numpy(), list(Y)
+        )
     with pytest.raises(rn.InvalidInputError, match=r"no user for 1 rows .* index \d+"):
-        rn.scorer("ndcg@5", groups=USERS.iloc[1:])(model, X, Y)
+        integrations.scorer("ndcg@5", groups=USERS.iloc[1:])(model, X, Y)
     with pytest.raises(rn.InvalidInputError, match=r"index has \d+ twice.*reset_index"):
-        rn.scorer("ndcg@5", groups=pd.concat([USERS, USERS]))(model, X, Y)
+        integrations.scorer("ndcg@5", groups=pd.concat([USERS, USERS]))(model, X, Y)
     with pytest.warns(UserWarning, match=r"(?s)Scoring failed.*needs the user"):
-        scores = cross_val_score(Ridge(), X, Y, scoring=rn.scorer("ndcg@5"), cv=2)
+        scores = cross_val_score(Ridge(), X, Y, scoring=integrations.scorer("ndcg@5"), cv=2)
     assert np.isnan(scores).all()
 
 
 def test_errors_are_negated_and_several_metrics_are_a_dict() -> None:
     """Higher is better in scikit-learn."""
-    scorer = rn.scorer(["ndcg@5", "recall@5", "rmse"], groups=USERS, threshold=2)
+    scorer = integrations.scorer(["ndcg@5", "recall@5", "rmse"], groups=USERS, threshold=2)
     folds = cross_validate(Ridge(), X, Y, groups=USERS, cv=FOLDS, scoring=scorer)
     assert folds["test_recall@5"].tolist() == expected("recall@5", threshold=2)
     assert folds["test_rmse"].tolist() == [-one for one in expected("rmse")]
@@ -140,7 +151,7 @@ def test_errors_are_negated_and_several_metrics_are_a_dict() -> None:
 def test_classifiers_rank_by_decision_or_probability() -> None:
     """Of the second class; more classes have no order."""
     binary = (Y >= 2).astype(int)
-    scorer = rn.scorer("ndcg@5", groups=USERS)
+    scorer = integrations.scorer("ndcg@5", groups=USERS)
     for model, method in (
         (LogisticRegression(), "decision_function"),
         (RandomForestClassifier(5), "predict_proba"),
@@ -161,7 +172,11 @@ def test_rankers_of_xgboost_are_cross_validated_and_rankers_of_lightgbm_cannot_b
     lightgbm = pytest.importorskip("lightgbm")
     ranker = xgboost.XGBRanker(n_estimators=3).set_fit_request(qid=True)
     folds = [*FOLDS.split(DATA.features, DATA.grades, DATA.users)]
-    how: dict[str, Any] = {"cv": folds, "scoring": rn.scorer("ndcg@5"), "error_score": "raise"}
+    how: dict[str, Any] = {
+        "cv": folds,
+        "scoring": integrations.scorer("ndcg@5"),
+        "error_score": "raise",
+    }
     data = DATA.features, DATA.grades
     scores = cross_val_score(ranker, *data, params={"qid": DATA.users}, **how)
     assert (scores > 0.5).all()

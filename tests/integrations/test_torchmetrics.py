@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import recsys_ndcg as rn
+from recsys_ndcg import integrations
 from tests.integrations.ranking_data import Queries
 
 torch = pytest.importorskip("torch")
@@ -28,7 +29,7 @@ def rows_of(batch: Any) -> tuple[Any, Any, Any]:
 
 def fill(batches: Any, **options: Any) -> Any:
     """Return a metric with some batches."""
-    metric = rn.torchmetric(**(BOTH | options))
+    metric = integrations.torchmetric(**(BOTH | options))
     for batch in batches:
         metric.update(*rows_of(batch))
     return metric
@@ -57,7 +58,7 @@ def test_the_value_is_the_mean_of_evaluate() -> None:
 
 def test_forward_returns_the_value_of_the_batch() -> None:
     """And adds it, as Lightning's training steps do."""
-    metric = rn.torchmetric("ndcg@5")
+    metric = integrations.torchmetric("ndcg@5")
     for batch in BATCHES[1:]:
         value = metric(*rows_of(batch))
         lists = DATA.users[batch], None, ESTIMATED[batch], DATA.grades[batch]
@@ -65,7 +66,7 @@ def test_forward_returns_the_value_of_the_batch() -> None:
         assert value.item() == pytest.approx(own["ndcg@5"], rel=1e-12)
     assert metric.compute().item() == pytest.approx(DATA.evaluate(ESTIMATED)["ndcg@10"], abs=0.2)
     gradient, *others = rows_of(BATCHES[2])
-    value = rn.torchmetric("ndcg@5")(gradient.requires_grad_().bfloat16(), *others)
+    value = integrations.torchmetric("ndcg@5")(gradient.requires_grad_().bfloat16(), *others)
     assert value.item() > 0.1
 
 
@@ -95,7 +96,7 @@ def test_only_two_sums_are_kept_if_users_may_come_again() -> None:
     assert [one.shape for one in (metric.totals, metric.counts)] == [(2,), (2,)]
     assert read(metric) == pytest.approx(read(fill(BATCHES)), rel=1e-12)
     with pytest.raises(rn.InvalidInputError, match="repeated"):
-        rn.torchmetric("ndcg", repeated="ignore")
+        integrations.torchmetric("ndcg", repeated="ignore")
 
 
 @pytest.mark.filterwarnings("ignore")  # Lightning's own
@@ -110,7 +111,7 @@ def test_lightning_logs_and_stops_by_it() -> None:
     class Model(lightning.LightningModule):  # type: ignore[misc, name-defined]
         def __init__(self) -> None:
             super().__init__()
-            self.layer, self.metric = torch.nn.Linear(4, 1), rn.torchmetric("ndcg@5")
+            self.layer, self.metric = torch.nn.Linear(4, 1), integrations.torchmetric("ndcg@5")
 
         def training_step(self, batch: Any, _number: int) -> Any:
             x, y, _ = batch

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Never
+from typing import Any
 
+from recsys_ndcg.calls import take_options
 from recsys_ndcg.convention import ConventionLike
-from recsys_ndcg.errors import InvalidInputError, hide_more
+from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.input import parse_list
 from recsys_ndcg.lists import to_lists
 from recsys_ndcg.metrics import METRICS
@@ -15,11 +16,6 @@ from recsys_ndcg.scoring import Plan
 Grades = Iterable[float | tuple[float, float]]
 
 _USER = "the list"
-#: Scikit-learn's functions take two arrays.
-_PAIRS_ADVICE = (
-    "The second argument is the cutoff. Give estimates and true values as pairs: "
-    "list(zip(y_score, y_true))."
-)
 #: Phrases of messages that mention `_USER`, and their replacements: the caller gave no user.
 _PHRASES_WITHOUT_USER = {
     f"User {_USER!r} has": "The list has",
@@ -31,11 +27,20 @@ _PHRASES_WITHOUT_USER = {
 }
 
 
-@hide_more
+def _advise(*given: Any, k: Any = "k", **_: Any) -> str:
+    """Return what to write instead of two arrays, which scikit-learn's functions take."""
+    k = next((one for one in given[2:] if not hasattr(one, "__len__")), k)
+    return (
+        "The second argument is the cutoff. Give estimates and true values as pairs: "
+        f"list(zip(y_score, y_true)), {k}."
+    )
+
+
+@take_options(advise=_advise)
 def dcg_at_k(
     x: Grades,
     k: int | None,
-    *more: Never,
+    *,
     threshold: float | None = None,
     convention: ConventionLike = None,
     **choices: Any,
@@ -68,11 +73,11 @@ def dcg_at_k(
     >>> dcg_at_k([3, 2], 2, convention="sklearn") == dcg_at_k([3, 2], 2, gain="linear")
     True
     """
-    return _score("dcg", x, more or k, threshold, convention=convention, **choices)
+    return _score("dcg", x, k, threshold, convention=convention, **choices)
 
 
-@hide_more
-def ndcg_at_k(x: Grades, k: int | None, *more: Never, **options: Any) -> float:
+@take_options(advise=_advise)
+def ndcg_at_k(x: Grades, k: int | None, **options: Any) -> float:
     """Return the normalised DCG of one list, NaN if undefined; parameters as in `dcg_at_k`.
 
     Examples
@@ -80,9 +85,10 @@ def ndcg_at_k(x: Grades, k: int | None, *more: Never, **options: Any) -> float:
     >>> round(ndcg_at_k([3, 2, 2, 1, 2], 5), 12)
     0.992739406476
     """
-    return _score("ndcg", x, more or k, **options)
+    return _score("ndcg", x, k, **options)
 
 
+@take_options(advise=_advise)
 def precision_at_k(
     x: Grades, k: int | None, threshold: float | None = None, **options: Any
 ) -> float:
@@ -96,6 +102,7 @@ def precision_at_k(
     return _score("precision", x, k, threshold, **options)
 
 
+@take_options(advise=_advise)
 def recall_at_k(x: Grades, k: int | None, threshold: float | None = None, **options: Any) -> float:
     """Return the recall of one list, NaN if undefined; parameters as in `dcg_at_k`.
 
@@ -107,6 +114,7 @@ def recall_at_k(x: Grades, k: int | None, threshold: float | None = None, **opti
     return _score("recall", x, k, threshold, **options)
 
 
+@take_options(advise=_advise)
 def average_precision_at_k(
     x: Grades, k: int | None, threshold: float | None = None, **options: Any
 ) -> float:
@@ -120,6 +128,7 @@ def average_precision_at_k(
     return _score("ap", x, k, threshold, **options)
 
 
+@take_options(advise=_advise)
 def reciprocal_rank(
     x: Grades, k: int | None = None, threshold: float | None = None, **options: Any
 ) -> float:
@@ -144,7 +153,7 @@ def _score(
     **choices: Any,
 ) -> float:
     if hasattr(k, "__len__"):
-        raise InvalidInputError(_PAIRS_ADVICE)
+        raise InvalidInputError(_advise())
     request = "give one list: pairs (estimated, true), or grades in ranked order"
     if hasattr(x, "columns"):
         msg = f"Found a table; {request}."

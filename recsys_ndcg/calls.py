@@ -1,0 +1,105 @@
+"""Functions that take the same options, and what a wrong call of a function gets."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
+from textwrap import indent
+from typing import Any, NoReturn, TypeVar
+
+from recsys_ndcg.convention import Convention
+from recsys_ndcg.errors import InvalidInputError, suggest
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def take_options(
+    *kinds: type, defaults: type | None = None, advise: Callable[..., str] | None = None
+) -> Callable[[Function], Function]:
+    """Return a decorator that explains wrong calls, and shows options that are defined elsewhere.
+
+    Parameters
+    ----------
+    *kinds : TypedDict
+        The options that the function's last parameter, such as ``**options``, takes: its signature
+        and its docstring get each of them.
+    defaults : dataclass, optional
+        Its fields have their defaults; others have None.
+    advise : callable, optional
+        Returns what to write instead of a wrong call, "" if it does not know; it gets the
+        arguments of the call.
+
+    Examples
+    --------
+    >>> from typing import TypedDict
+    >>> class Ink(TypedDict):
+    ...     colour: str
+    >>> @take_options(Ink)
+    ... def draw(shape, **ink): return shape, ink
+    >>> inspect.signature(draw)
+    <Signature (shape, *, colour: 'str' = None)>
+    >>> draw("circle", color="red")
+    Traceback (most recent call last):
+        ...
+    recsys_ndcg.InvalidInputError: draw has no option color=. Did you mean 'colour'?
+    """
+
+    def decorate(function: Function) -> Function:
+        signature, text = inspect.signature(function), function.__doc__ or ""
+        parameters = list(signature.parameters.values())
+        rest = parameters.pop() if kinds else None
+        fields = getattr(defaults, "__dataclass_fields__", {})
+        for name, kind in (item for one in kinds for item in one.__annotations__.items()):
+            default = fields[name].default if name in fields else None
+            shown = {"default": default, "annotation": getattr(kind, "__forward_arg__", kind)}
+            parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, **shown))
+        expected = signature.replace(parameters=parameters)
+
+        @wraps(function)
+        def call(*given: Any, **named: Any) -> Any:
+            try:
+                expected.bind(*given, **named)
+            except TypeError as error:
+                name = function.__qualname__.removesuffix(".__init__")
+                advice = (advise and advise(*given, **named)) or f"{name}: {error}."
+                _raise_wrong_call(name, expected, named, advice)
+            return function(*given, **named)
+
+        vars(call)["__signature__"] = expected
+        call.__doc__ = _describe_options(text, rest.name, kinds) if rest else text
+        return call  # type: ignore[return-value] # it takes the same arguments
+
+    return decorate
+
+
+def _raise_wrong_call(
+    name: str, signature: inspect.Signature, named: Mapping[str, Any], advice: str
+) -> NoReturn:
+    """Raise the error of a call that does not fit the signature.
+
+    Raises
+    ------
+    InvalidInputError
+        Always.
+    """
+    for keyword, value in named.items():
+        if keyword in Convention.field_names() and keyword not in signature.parameters:
+            msg = (
+                f"{name} has no option {keyword}=, which is a choice of the convention. Write "
+                f"convention=rn.Convention({keyword}={value!r})."
+            )
+            raise InvalidInputError(msg)
+        if keyword not in signature.parameters:
+            hint = suggest(keyword, signature.parameters)
+            msg = f"{name} has no option {keyword}=. {hint}"
+            raise InvalidInputError(msg)
+    raise InvalidInputError(advice)
+
+
+def _describe_options(text: str, name: str, kinds: Iterable[type]) -> str:
+    """Return a docstring with the descriptions of options in place of ``**name``."""
+    described = [str(inspect.getdoc(kind)).partition("----------\n")[2] for kind in kinds]
+    place = re.compile(rf"^( *)\*\*{name}\b.*\n(?:\1 +.*\n)*", re.MULTILINE)
+    return place.sub(lambda found: indent("\n".join([*described, ""]), found[1]), text)
