@@ -29,6 +29,8 @@ _PHRASES_WITHOUT_USER = {
 
 def _advise(*given: Any, k: Any = "k", **_: Any) -> str:
     """Return what to write instead of two arrays, which scikit-learn's functions take."""
+    if not any(hasattr(one, "__len__") for one in given[1:]):
+        return ""
     k = next((one for one in given[2:] if not hasattr(one, "__len__")), k)
     return (
         "The second argument is the cutoff. Give estimates and true values as pairs: "
@@ -152,8 +154,7 @@ def _score(
     convention: ConventionLike = None,
     **choices: Any,
 ) -> float:
-    if hasattr(k, "__len__"):
-        raise InvalidInputError(_advise())
+    InvalidInputError.raise_if(_advise(x, k))
     request = "give one list: pairs (estimated, true), or grades in ranked order"
     if hasattr(x, "columns"):
         msg = f"Found a table; {request}."

@@ -30,7 +30,7 @@ from recsys_ndcg.rendering import (
     format_signed,
     pluralise,
 )
-from recsys_ndcg.scoring import Cutoffs, Measurement, Metrics, Plan, Scores, Totals, sign
+from recsys_ndcg.scoring import Cutoffs, Measurement, Metrics, Plan, Scores, Totals
 
 _CELLS = 1 << 22  # scores that are held at once
 _SAME = 1e-12
@@ -356,7 +356,7 @@ class Numbers:
         if why := scores.objection():
             return Number(np.nan, reason=why)
         mean = float(Totals.of(scores).mean[0] if scores.exposures else scores.mean()[0])
-        signature = sign(scores.measurements[0], self.facts, scores.n_scored[0])
+        (signature,) = scores.make_signatures(self.facts).values()
         return Number(mean, signature, "no user has a score" if np.isnan(mean) else "")
 
 

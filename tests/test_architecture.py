@@ -45,8 +45,9 @@ ALLOWED = {
     "scale": {"duckdb", "pyarrow", "pyspark"},
     "integrations": {"sklearn", "mlflow", "torch", "torchmetrics", "keras"},
 }  # in whole folders
-#: Private names of Python and of libraries.
-OF_OTHERS = {"_asdict", "_replace", "_fields", "_getframe", "_rand", "_Unpickler", "_exit"}
+#: Private names of Python and of libraries; and `_data`, the value that a result shows to people,
+#: which every room may read.
+OF_OTHERS = {"_data", "_asdict", "_replace", "_fields", "_getframe", "_rand", "_Unpickler", "_exit"}
 LONGEST_FUNCTION = 60  # lines of code
 #: Rooms that users import from, too.
 PUBLIC = {

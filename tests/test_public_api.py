@@ -6,11 +6,17 @@ import inspect
 import pickle
 import pydoc
 import re
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass, replace
+from functools import partial
+from typing import Any
 
 import pytest
 
 import recsys_ndcg as rn
+from recsys_ndcg.background import BackgroundOptions
 from recsys_ndcg.metrics import parse_metrics
+from recsys_ndcg.significance import SignificanceOptions, Testing
 from tests.accuracy import METRICS
 from tests.commands import run_python
 
@@ -33,10 +39,26 @@ AT_TOP = [
     *("rprecision", "rbp", "auc", "rmse", "mse", "mae"),
 ]
 METRIC_NAMES = [*AT_TOP]
-REPORT = [
-    *("per_user", "mean", "pooled", "summary", "audit", "baselines", "counts", "signature"),
-    *("leaderboard", "explain", "to_markdown", "to_latex", "to_html", "to_dict", "save", "load"),
-]
+#: All public members of the classes that users meet, without those of `str`.
+MEMBERS = {
+    rn.Report: (
+        "audit baselines by by_items counts explain gaps get intervals items keys "
+        "label_weights leaderboard load mean metrics per_user per_user_audit plot pooled "
+        "rarefaction remarks save sensitivity signature signatures summary take to_dict "
+        "to_html to_latex to_markdown to_metrics users values"
+    ),
+    rn.Comparison: (
+        "intervals leaderboard leaderboards load metrics models movers not_worse optimism "
+        "overlap pairwise per_user plot remarks save segments signature signatures "
+        "to_dict to_frame to_html to_latex to_markdown to_metrics users verdict"
+    ),
+    rn.results.ExperimentComparison: "cold_start runs split_checks trends",
+    rn.RankedLists: (
+        "as_sampled estimated from_arrays from_file from_frame from_labels from_surprise "
+        "from_trec from_tuples items n_items offsets protocol true unlisted users"
+    ),
+    rn.Signature: "convention differences fields metric short text",
+}
 LISTS = [
     *("from_tuples", "from_surprise", "from_frame", "from_labels", "from_trec", "from_file"),
     "from_arrays",
@@ -55,12 +77,15 @@ PLUG_IN = {
 
 
 def test_the_public_names_are_exactly_these() -> None:
-    """At most 34 names, classes of metrics of relevance and of errors, and for other libraries."""
+    """At most fifty; metrics for other libraries, and the types of results, have their own door."""
     classes = {METRICS[name].__name__ for name in AT_TOP}
-    assert set(rn.__all__) == NAMES | SCORERS | classes | {"__version__"}
-    assert len(NAMES) <= 34
-    for name in rn.__all__:
-        assert hasattr(rn, name)
+    assert set(rn.__all__) == NAMES | classes | {"__version__"}
+    assert len(rn.__all__) <= 50
+    assert set(rn.integrations.__all__) == SCORERS
+    every = {kind.__name__ for kind in rn.metrics.METRICS.values()}
+    assert {*dir(rn.metrics)} >= every | {"Metric"}
+    doors = (rn, rn.integrations, rn.metrics, rn.results)
+    assert all(hasattr(door, name) for door in doors for name in door.__all__)
     with pytest.raises(AttributeError, match="NDGC"):
         getattr(rn, "NDGC")  # noqa: B009 - mypy knows that it does not exist
 
@@ -103,11 +128,61 @@ def test_every_metric_of_the_contract_exists_by_name_and_class(name: str) -> Non
         assert parse_metrics(str(metric)) == parse_metrics(str(metric).upper()) == [metric]
 
 
-def test_reports_and_lists_have_the_attributes_of_the_contract() -> None:
-    """And methods."""
-    report = rn.evaluate({"ann": [(2.0, 1), (1.0, 2)]})
-    assert [name for name in REPORT if not hasattr(report, name)] == []
-    assert [name for name in LISTS if not hasattr(rn.RankedLists, name)] == []
+@pytest.mark.parametrize("kind", MEMBERS, ids=lambda kind: kind.__name__)
+def test_a_class_shows_only_what_people_call(kind: type) -> None:
+    """The rest is private, or a function of its room; objects have no other names."""
+    names = {*MEMBERS[kind].split()}
+    names |= {*MEMBERS[rn.Comparison].split()} if issubclass(kind, rn.Comparison) else set()
+    hidden = {*dir(str)} if issubclass(kind, str) else set()
+    own = [one.name for one in fields(kind)] if is_dataclass(kind) else []
+    shown = {name for name in (*dir(kind), *own) if not name.startswith("_")}
+    assert shown - hidden == names
+
+
+def test_results_have_types_for_annotations() -> None:
+    """Also those of methods."""
+    data = {user: [(user % 3, 5), (1.5, 2), (1.2, 4)] for user in range(12)}
+    report, two = rn.evaluate(data), rn.compare({"a": data, "b": dict(data)})
+    assert isinstance(report.by("list_length"), rn.results.Segments)
+    assert isinstance(two.movers(1), rn.results.Movers)
+    assert isinstance(two.not_worse("b", margin=0.1), rn.results.Gate)
+    assert isinstance(rn.across({"x": two, "y": replace(two)}), rn.results.MetaAnalysis)
+    assert all(isinstance(getattr(rn.results, name), type) for name in rn.results.__all__)
+
+
+WRONG_CALLS: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
+    (rn.evaluate, {"gain": "linear"}, r"convention=rn\.Convention\(gain='linear'\)"),
+    (rn.evaluate, {"treshold": 4}, "Did you mean 'threshold'"),
+    (rn.compare, {"corection": "holm"}, "Did you mean 'correction'"),
+    (rn.reconcile, {"features_": 1}, "Did you mean 'features'"),
+    (rn.experiment, {"ties": "best"}, r"convention=rn\.Convention\(ties='best'\)"),
+    (rn.across, {"alpa": 0.1}, "Did you mean 'alpha'"),
+    (rn.Accumulator, {"trian": []}, "Did you mean 'train'"),
+    (partial(rn.compare, [1]), {}, r"compare\(\{'A': a, 'B': b\}\)"),
+    (partial(rn.ndcg_at_k, [1]), {"k": 3}, r"list\(zip\(y_score, y_true\)\), 3"),
+    (rn.ndcg_at_k, {}, "missing a required argument: 'k'"),
+]
+
+
+@pytest.mark.parametrize(("function", "options", "advice"), WRONG_CALLS)
+def test_a_wrong_call_gets_the_right_one(
+    function: Callable[..., Any], options: dict[str, Any], advice: str
+) -> None:
+    """With the option that was meant, or the place where it belongs."""
+    with pytest.raises(rn.InvalidInputError, match=advice):
+        function([1, 0], **options)
+
+
+@pytest.mark.parametrize("function", [rn.evaluate, rn.compare, rn.reconcile, rn.Accumulator])
+def test_shared_options_are_shown_by_every_function_that_has_them(function: Any) -> None:
+    """In its signature, for help and editors, and in its text."""
+    names = [*BackgroundOptions.__annotations__]
+    names += [*SignificanceOptions.__annotations__] * (function is rn.compare)
+    shown = inspect.signature(function).parameters
+    assert [*shown][-len(names) :] == [*names[6:], *names[:6]]
+    assert all(re.search(rf"\b{name}\b.* :", str(function.__doc__)) for name in names)
+    for name, default in vars(Testing()).items() if function is rn.compare else ():
+        assert name in {"correction", "draws"} or shown[name].default == default
 
 
 def test_a_convention_has_the_fields_and_defaults_of_the_contract() -> None:
@@ -132,9 +207,9 @@ def test_arrays_as_of_scikit_learn_get_a_sentence() -> None:
     with pytest.raises(
         rn.InvalidInputError, match=r"one table of predictions.*ndcg_at_k"
     ) as caught:
-        rn.evaluate(y_true, y_score)  # type: ignore[arg-type]
+        rn.evaluate(y_true, y_score)  # type: ignore[call-arg]
     with pytest.raises(rn.InvalidInputError, match="second argument is the cutoff"):
-        rn.ndcg_at_k(y_true, y_score, 10)  # type: ignore[arg-type]
+        rn.ndcg_at_k(y_true, y_score, 10)  # type: ignore[arg-type, call-arg]
     with pytest.raises(rn.InvalidInputError, match="second argument is the cutoff"):
         rn.precision_at_k(y_true, y_score, 10)  # type: ignore[arg-type]
     call = re.search(r"ndcg_at_k\(.*?\), 10\)", str(caught.value))

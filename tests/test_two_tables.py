@@ -94,7 +94,7 @@ CALLS: list[tuple[Any, Any, str]] = [
 def test_two_tables_without_names_get_the_call(first: Any, second: Any, call: str) -> None:
     """By the types that came."""
     with rejects("two by name, whatever their order in other libraries") as caught:
-        rn.evaluate(first, second)
+        rn.evaluate(first, second)  # type: ignore[call-arg]
     assert str(caught.value).endswith(f"Write {call}.")
 
 

@@ -42,13 +42,13 @@ from recsys_ndcg.progress import iterate_with_progress
 from recsys_ndcg.ratings import split_catalogue
 from recsys_ndcg.report import Report, assign_segments
 from recsys_ndcg.scoring import Audit, Cutoffs, Metrics, Plan, find_metric_name
-from recsys_ndcg.significance import Testing, TestOptions, check_margin
+from recsys_ndcg.significance import SignificanceOptions, Testing, check_margin
 
 Input = TypeVar("Input")
 Output = TypeVar("Output")
 
 
-class ComparisonOptions(TestOptions, BackgroundOptions, total=False):
+class ComparisonOptions(SignificanceOptions, BackgroundOptions, total=False):
     """How pairs of models are tested, and what is known besides the lists."""
 
 
@@ -57,7 +57,7 @@ def _advise(models: Any = None, *more: Any, **named: Any) -> str:  # noqa: ARG00
     return "compare takes the models by name: compare({'A': a, 'B': b})." if more else ""
 
 
-@take_options(TestOptions, BackgroundOptions, defaults=Testing, advise=_advise)
+@take_options(SignificanceOptions, BackgroundOptions, defaults=Testing, advise=_advise)
 def compare(  # noqa: PLR0913 - the contract
     models: Any,
     *,
@@ -108,7 +108,7 @@ def compare(  # noqa: PLR0913 - the contract
     progress : bool
         Whether to show a progress bar on a terminal.
     **options
-        As in `TestOptions` and `BackgroundOptions`.
+        As in `SignificanceOptions` and `BackgroundOptions`.
 
     Returns
     -------

@@ -25,6 +25,6 @@ from recsys_ndcg.significance.student import power as power
 from recsys_ndcg.significance.testing import CORRECTIONS as CORRECTIONS
 from recsys_ndcg.significance.testing import FAMILIES as FAMILIES
 from recsys_ndcg.significance.testing import TESTS as TESTS
+from recsys_ndcg.significance.testing import SignificanceOptions as SignificanceOptions
 from recsys_ndcg.significance.testing import Testing as Testing
-from recsys_ndcg.significance.testing import TestOptions as TestOptions
 from recsys_ndcg.significance.trends import fit_slopes as fit_slopes

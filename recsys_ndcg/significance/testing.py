@@ -164,7 +164,7 @@ CORRECTIONS = {
 }
 
 
-class TestOptions(TypedDict, total=False):
+class SignificanceOptions(TypedDict, total=False):
     """How pairs of models are tested.
 
     Parameters
@@ -211,7 +211,7 @@ class Testing:
     Parameters
     ----------
     test, correction, alpha, draws, seed, family
-        As in `TestOptions`.
+        As in `SignificanceOptions`.
 
     Raises
     ------
