@@ -49,7 +49,7 @@ MORE = (
     "scale.spark.WorkerError", "rendering.plots.to_svg", "comparison.meta_analysis.MetaAnalysis",
     "comparison.two_models.Movers", "comparison.verdict.Gate", "report.segments.Segments",
     "report.label_weights.Sensitivity", "experiments.ExperimentComparison",
-    "experiments.trends.Trends", "experiments.outcome.SavedRuns",
+    "experiments.trends.Trends", "experiments.runs.SavedRuns",
     "split_checks.split_report.SplitReport",
 )  # fmt: skip
 #: The columns of our features, and their kind.

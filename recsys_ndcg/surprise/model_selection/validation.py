@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Sequence
-from functools import partial
+from functools import partial, reduce
+from operator import add
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,8 +15,9 @@ from surprise.model_selection import KFold
 
 from recsys_ndcg.convention import ConventionLike
 from recsys_ndcg.errors import InvalidInputError, quote
-from recsys_ndcg.folds import CheckedSplits, FoldPlan, FoldRun, FoldRuns, Measure, run_folds
-from recsys_ndcg.split_checks import SplitReport, tabulate_checks
+from recsys_ndcg.folds import CheckedSplits, FoldPlan, FoldRun, Measure, average_scores, run_folds
+from recsys_ndcg.input import make_index
+from recsys_ndcg.split_checks import SplitReport
 from recsys_ndcg.surprise.algorithm import Algorithm
 from recsys_ndcg.surprise.library import add_missing_names, print_line
 from recsys_ndcg.surprise.traps import warn_of_truncation
@@ -25,6 +27,29 @@ if TYPE_CHECKING:
 
 
 _NAME_WIDTH, _CELL_WIDTH = 18, 8  # Surprise's
+
+
+def pool_scores(runs: Sequence[FoldRun]) -> dict[str, float]:
+    """Return the pooled score of each ranking measure over folds; empty if a fold diverged."""
+    pooled: dict[str, float] = {}
+    if not any(run.diverged for run in runs):
+        for protocol, names in runs[0].names.items():
+            totals = reduce(add, (run.audits[protocol].totals for run in runs))
+            pooled |= dict(zip(names, totals.pooled.tolist(), strict=True))
+    return pooled
+
+
+def tabulate_users(runs: Sequence[FoldRun]) -> pd.DataFrame:
+    """Return the scores of every user in folds, indexed by fold and user, a column per measure."""
+    tables = {}
+    for place, run in enumerate(runs, 1):
+        parts = [
+            pd.DataFrame(one.per_user, make_index(one.users, "user"), run.names[name], copy=True)
+            for name, audit in run.audits.items()
+            for one in [audit.scores]
+        ]
+        tables[place] = pd.concat(parts, axis=1) if parts else pd.DataFrame()
+    return pd.concat(tables, names=["fold", "user"])
 
 
 class CrossValidation(dict[str, Any]):
@@ -59,27 +84,27 @@ class CrossValidation(dict[str, Any]):
                 self[f"train_{name}"] = np.asarray([fold.train[name] for fold in folds])
         self["fit_time"] = tuple(fold.fit_time for fold in folds)
         self["test_time"] = tuple(fold.test_time for fold in folds)
-        self._folds = FoldRuns(folds)
+        self._folds = folds
 
     @property
     def per_user(self) -> pd.DataFrame:
         """The scores of every user in every fold."""
-        return self._folds.per_user
+        return tabulate_users(self._folds)
 
     @property
     def split_checks(self) -> pd.DataFrame:
         """What `recsys_ndcg.check_split` finds in each fold."""
-        return tabulate_checks(dict(enumerate(self.split_reports, 1)), ["fold"])
+        return SplitReport.tabulate(dict(enumerate(self.split_reports, 1)), ["fold"])
 
     @property
     def pooled(self) -> pd.Series[float]:
         """The pooled score of each ranking measure over all folds."""
-        return pd.Series(self._folds.pooled, name="pooled", dtype=float)
+        return pd.Series(pool_scores(self._folds), name="pooled", dtype=float)
 
     @property
     def averaged_scores(self) -> ModelScores:
         """The scores averaged within each user, for `recsys_ndcg.compare`."""
-        return self._folds.averaged_scores
+        return average_scores(self._folds)
 
     @property
     def n_users(self) -> list[int]:
@@ -208,7 +233,7 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - Surprise's signature, and a few 
         if fold.diverged:
             raise fold.diverged
     kind = type(algo).__name__
-    FoldRuns.warn_of_random_order(kind, [one.names_without_order for one in folds], "folds")
+    FoldRun.warn_of_random_order(kind, [one.without_order for one in folds], "folds")
     found = CrossValidation(folds, splits.reports)
     if verbose:
         names = ", ".join(one.name.upper() for one in plan.measures)
@@ -242,7 +267,7 @@ def _build_summary(measures: Sequence[Measure], folds: Sequence[FoldRun]) -> lis
             for name in names
         ]
     if ranked:
-        sums, blank = FoldRuns(folds).pooled, [""] * len(folds)
+        sums, blank = pool_scores(folds), [""] * len(folds)
         table += [[f"{name.upper()} (pooled)", *blank, f"{sums[name]:.4f}"] for name in ranked]
         users = [one.n_users for one in folds]
         means = [f"{np.mean(users):.1f}", f"{np.std(users):.1f}"]
