@@ -210,7 +210,7 @@ class MeasuredSearch(BaseSearchCV):  # type: ignore[misc] # surprise has no type
 
     def _choose(self, plan: FoldPlan) -> None:
         """Set `cv_results` and the best of each measure, in Surprise's names and order."""
-        combinations, folds = self.param_combinations, self._runs
+        combinations, runs = self.param_combinations, self._runs
         results: dict[str, Any] = {}
         self.cv_results = results
         self.best_index, self.best_params, self.best_score = {}, {}, {}
@@ -218,10 +218,10 @@ class MeasuredSearch(BaseSearchCV):  # type: ignore[misc] # surprise has no type
         for measure in plan.measures:
             name = measure.name
             kinds = {
-                kind: np.asarray([[getattr(fold, kind)[name] for fold in one] for one in folds])
+                kind: np.asarray([[getattr(run, kind)[name] for run in one] for one in runs])
                 for kind in (("test", "train") if plan.return_train_measures else ("test",))
             }
-            for fold in range(len(folds[0])):
+            for fold in range(len(runs[0])):
                 results |= {f"split{fold}_{kind}_{name}": of[:, fold] for kind, of in kinds.items()}
             for kind, of in kinds.items():
                 results[f"mean_{kind}_{name}"] = of.mean(axis=1)
@@ -233,7 +233,7 @@ class MeasuredSearch(BaseSearchCV):  # type: ignore[misc] # surprise has no type
             self.best_score[name] = np.nan if chosen is None else mean[place]
             self.best_estimator[name] = None if chosen is None else self.algo_class(**chosen)
         for kind in ("fit", "test"):
-            times = np.array([[getattr(fold, f"{kind}_time") for fold in one] for one in folds])
+            times = np.array([[getattr(run, f"{kind}_time") for run in one] for one in runs])
             results[f"mean_{kind}_time"] = times.mean(axis=1)
             results[f"std_{kind}_time"] = times.std(axis=1)
         results["params"] = combinations
