@@ -7,7 +7,7 @@ from dataclasses import fields
 from graphlib import CycleError, TopologicalSorter
 from importlib import import_module
 from importlib.util import find_spec
-from itertools import chain, compress
+from itertools import compress
 
 import pytest
 
@@ -56,14 +56,15 @@ PUBLIC = {
 #: Counted by `tests.package_size`, which has the budgets, too. A number may fall, never grow,
 #: except for a new subject. Records of arrays moved to ground, what a notebook shows of lists to
 #: results, and what scoring asks of metrics to say why they cannot be computed crosses borders.
+#: What only experiments fill of a comparison moved from results to the lab.
 MAX_MEMBERS = 45
 LIMITS = {
-    "code lines, ground": 1_195,
+    "code lines, ground": 1_191,
     "code lines, core": 14_821,
-    "code lines, results": 9_392,
-    "code lines, lab": 5_386,
-    "code lines, edges": 4_450,
-    "code lines": 35_244,
+    "code lines, results": 8_936,
+    "code lines, lab": 5_839,
+    "code lines, edges": 4_454,
+    "code lines": 35_241,
     "files": 234,
     "names crossing a room's border": 361,
     "imports past a door": 0,
@@ -82,11 +83,10 @@ def imported_modules(file: SourceFile, *, typed: bool = True) -> set[str]:
 def test_every_module_is_in_a_listed_room() -> None:
     """Every module is named after its idea."""
     assert {file.room for file in FILES} == set(ROOMS)
-    tiers = [rooms.split() for rooms in package_size.TIERS.values()]
-    assert sorted(chain(*tiers)) == sorted(ROOMS)
-    place_of = {room: place for place, tier in enumerate(tiers) for room in tier}
-    places = [place_of[room] for room in ROOMS if room != "scale"]
-    assert places == sorted(places)
+    tiers = [*package_size.TIERS.values()]
+    assert sorted(" ".join(tiers).split()) == sorted(ROOMS)
+    order = [[one in tier.split() for tier in tiers].index(True) for one in ROOMS if one != "scale"]
+    assert order == sorted(order)
     assert FORBIDDEN_NAMES.isdisjoint(file.path.stem for file in FILES)
 
 
@@ -102,8 +102,8 @@ def test_a_room_imports_only_from_rooms_below(file: SourceFile) -> None:
 
 
 def test_modules_do_not_import_each_other() -> None:
-    """Inside a room, too; in ground and core also under TYPE_CHECKING."""
-    strict = f"{package_size.TIERS['ground']} {package_size.TIERS['core']}".split()
+    """Inside a room, too; in ground, core and lab also under TYPE_CHECKING."""
+    strict = " ".join(package_size.TIERS[tier] for tier in ("ground", "core", "lab")).split()
     graph = {
         name: imported_modules(file, typed=file.room in strict) & MODULES.keys() - {name}
         for name, file in MODULES.items()
@@ -154,9 +154,14 @@ def test_counts_stay_within_limits() -> None:
     assert counts["code lines of the tests"] <= 1.13 * counts["code lines"]
 
 
-def test_no_class_of_the_core_has_too_many_members() -> None:
-    """A ranking is what metrics see, and the fields of a convention are its choices."""
-    members = package_size.count_members(package_size.TIERS["core"])
+def test_no_class_of_the_core_or_the_lab_has_too_many_members() -> None:
+    """A ranking is what metrics see, and the fields of a convention are its choices.
+
+    A comparison has an heir, but is a class of its own.
+    """
+    tiers = package_size.TIERS
+    members = package_size.count_members(f"{tiers['core']} {tiers['lab']}")
+    members["ExperimentComparison"] -= package_size.count_members("comparison")["Comparison"]
     members["Convention"] -= len(fields(Convention))
     del members["Ranking"]
     assert {name: count for name, count in members.items() if count > MAX_MEMBERS} == {}

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from recsys_ndcg.comparison import Comparison
-    from recsys_ndcg.experiments import ExperimentComparison, Result
+    from recsys_ndcg.experiments import ExperimentComparison
+    from recsys_ndcg.folds import FoldRun
     from recsys_ndcg.report import Report
 
 _MIN_RATINGS = 50
@@ -88,9 +89,9 @@ class LiveLeaderboard:
 
     def __init__(self, models: list[str]) -> None:
         self._models = models
-        self._results: list[Result] = []
+        self._runs: list[FoldRun] = []
         self._steps = Steps()
-        self.add = self._results.append
+        self.add = self._runs.append
         self.progress = self._steps.set
 
     def display(self) -> Live:
@@ -105,8 +106,7 @@ class LiveLeaderboard:
             return
         with suppress(InvalidInputError):
             run = RunFolder.read(folder)
-            cells = [cell for model in self._models for cell in run.list_cells(model)]
-            self._results += map(run.load_result, cells)
+            self._runs += (run.load_run(key) for one in self._models for key in run.list_runs(one))
 
     def table(self) -> pd.DataFrame:
         """Return a row per model: the number of finished folds, and the means over them."""
@@ -116,7 +116,7 @@ class LiveLeaderboard:
 
         rows = [
             {"model": one.model, **one.scores, "fit s": one.costs["fit_seconds"]}
-            for one in self._results
+            for one in self._runs
         ]
         groups = pd.DataFrame(rows, columns=None if rows else ["model"]).groupby("model")
         table = groups.mean().reindex(pd.Index(self._models, name="model"))

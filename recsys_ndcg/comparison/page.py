@@ -257,20 +257,31 @@ def build_comparison_page(
         By model, what it cost to train and to measure it, as text.
     """
     of_users = comparison._data.metrics_of_users
-    models_section = Section("models", "Models", *_describe_training(comparison, costs))
-    if not of_users:
-        return _build_page_of_lists(comparison, command, models_section)
-    if of_users[0] != comparison.metrics[0]:  # users' charts are of the first metric
+    if of_users and of_users[0] != comparison.metrics[0]:  # users' charts are of the first metric
         order = [of_users[0], *(name for name in comparison.metrics if name != of_users[0])]
         models = comparison._data.model_scores.items()
         ordered_scores = {name: one.select_metrics(order) for name, one in models}
         data = replace(comparison._data, model_scores=ordered_scores)
         comparison = replace(comparison, _data=data)
-    metric = comparison.metrics[0]
     kinds = ["leaderboard", *(["segments"] if comparison._data.segment_of_user is not None else [])]
-    brief = build_comparison_document(comparison, metric, kinds)
-    board, *others_shown = brief.sections
-    segments = [one for one in others_shown if one.name == "segments"]
+    brief = build_comparison_document(comparison, comparison.metrics[0], kinds)
+    board, *others = brief.sections
+    segments = [one for one in others if one.name == "segments"]
+    sections = [
+        _build_leaderboard_section(comparison, board),
+        *(more if of_users else ()),
+        _build_remarks_section(comparison),
+        *(_build_sections_of_users(comparison, segments) if of_users else ()),
+        Section("trade-off", "Trade-off", _TRADE_OFF, _make_trade_off_charts(comparison)),
+        Section("models", "Models", *_describe_training(comparison, costs)),
+        build_signatures_section(comparison.signatures, write_comparison_code(comparison), command),
+    ]
+    # charts with nothing to show are left out
+    return replace(brief, sections=[one for one in sections if one.parts])
+
+
+def _build_sections_of_users(comparison: Comparison, segments: list[Section]) -> list[Section]:
+    """Return the sections that need scores of users in the first metric."""
     result = comparison._data.first_metric_comparison
     ordered = [comparison.models[column] for column in result.columns_by_mean]
     best, *others = [name for name in ordered if name != CHANCE]
@@ -281,10 +292,7 @@ def build_comparison_page(
     report = comparison._data.model_scores[best].report
     difference_charts = _make_charts(comparison, "differences", "scatter", a=a, b=b)
     activity = _make_charts(comparison, "activity")
-    sections = [
-        _build_leaderboard_section(comparison, board),
-        *more,
-        _build_remarks_section(comparison),
+    return [
         *build_chance_section(
             result.scores_of(best),
             result.chance[:, result.models.index(best)],
@@ -297,28 +305,7 @@ def build_comparison_page(
         *segments,
         _build_users_section(comparison, *pair),
         *_build_movers_section(comparison, a, b),
-        Section("trade-off", "Trade-off", _TRADE_OFF, _make_trade_off_charts(comparison)),
-        models_section,
-        build_signatures_section(comparison.signatures, write_comparison_code(comparison), command),
     ]
-    # charts with nothing to show are left out
-    return replace(brief, sections=[one for one in sections if one.parts])
-
-
-def _build_page_of_lists(
-    comparison: Comparison, command: str | None, models_section: Section
-) -> Document:
-    """Return the document of a comparison in numbers of all lists together, without users."""
-    brief = build_comparison_document(comparison, comparison.metrics[0], ["leaderboard"])
-    board, *_ = brief.sections
-    sections = [
-        _build_leaderboard_section(comparison, board),
-        _build_remarks_section(comparison),
-        Section("trade-off", "Trade-off", _TRADE_OFF, _make_trade_off_charts(comparison)),
-        models_section,
-        build_signatures_section(comparison.signatures, write_comparison_code(comparison), command),
-    ]
-    return replace(brief, sections=[one for one in sections if one.parts])
 
 
 # Models

@@ -396,7 +396,7 @@ def _is_search(data: Any) -> bool:
 
 
 def _is_cross_validation(data: Any) -> bool:
-    return hasattr(type(data), "averaged_scores")
+    return isinstance(data, ModelScores) or hasattr(type(data), "averaged_scores")
 
 
 def is_evaluated(data: Any) -> bool:
@@ -426,7 +426,7 @@ def _evaluate_model(name: str, data: Any, options: EvaluationOptions) -> ModelSc
         data = options.add_labels(name, data)
         data = evaluate_in_memory(data, options.plan, options.columns, n_items=options.n_items)
     if _is_cross_validation(data):
-        return _select_metrics(data.averaged_scores, options)
+        return _select_metrics(getattr(data, "averaged_scores", data), options)
     audit = data._data.audit
     if audit.source and not any(map(audit.take_orders_from, options.audits)):
         options.audits[:] = [audit]

@@ -1,4 +1,3 @@
-from recsys_ndcg.experiments.cells import Result as Result
 from recsys_ndcg.experiments.comparison import ExperimentComparison as ExperimentComparison
 from recsys_ndcg.experiments.folder import RunFolder as RunFolder
 from recsys_ndcg.experiments.trials import experiment as experiment

@@ -62,7 +62,7 @@ class ExperimentComparison(Comparison):
         """
         return self.runs_table.copy()
 
-    @property
+    @lazy_property
     def trends(self) -> Trends:
         """How the scores change from cut to cut, in an experiment with `RollingTime`.
 
@@ -71,21 +71,13 @@ class ExperimentComparison(Comparison):
         InvalidInputError
             The folds do not follow each other in time.
         """
-        if not self._has_cuts:
+        if not self.fold_scores.cuts:
             msg = (
                 "Only the comparison that rn.experiment(..., splits=RollingTime()) returns has "
                 "trends. Import RollingTime from recsys_ndcg.folds."
             )
             raise InvalidInputError(msg)
-        return self._trends
-
-    @lazy_property
-    def _trends(self) -> Trends:
         return Trends(self, self.fold_scores)
-
-    @property
-    def _has_cuts(self) -> bool:
-        return bool(self.fold_scores.cuts)
 
     def cold_start(self) -> pd.DataFrame:
         """Return the scores by number of training ratings of user and item, unknown ones apart.
@@ -157,10 +149,10 @@ class ExperimentComparison(Comparison):
     ) -> Document:
         """Return the document in one metric, as of a `Comparison`, with the scores by cut."""
         document = super()._document(metric, kinds, with_verdict=with_verdict)
-        if kinds[0] != "leaderboard" or not self._has_cuts:
+        if kinds[0] != "leaderboard" or not self.fold_scores.cuts:
             return document
         first, *others = document.sections
-        section = self.trends.build_section(self._find_metric(metric))
+        section = self.trends.build_section([self._find_metric(metric)])
         return replace(document, sections=[first, section, *others])
 
     def _page(self, command: str | None = None) -> Document:
@@ -168,16 +160,15 @@ class ExperimentComparison(Comparison):
         # imported here, because it imports all plots
         from recsys_ndcg.comparison import build_comparison_page  # noqa: PLC0415
 
-        cold_start = build_cold_start_section(
-            self, self.fold_scores, self._data.metrics_of_users[:1]
-        )
-        trends = [self.trends.build_page_section()] if self._has_cuts else []
+        metrics = self._data.metrics_of_users[:1]
+        cold_start = build_cold_start_section(self, self.fold_scores, metrics)
+        trends = [self.trends.build_page_section()] if self.fold_scores.cuts else []
         costs = sum_costs(self.runs_table)
         return build_comparison_page(self, command, [*trends, cold_start], costs)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tables, the verdict and the remarks as values for JSON; NaN becomes None."""
-        tables = self.trends.tables if self._has_cuts else {}
+        tables = self.trends.tables if self.fold_scores.cuts else {}
         trends = {name: _to_rows(one) for name, one in tables.items()}
         return {
             **super().to_dict(),

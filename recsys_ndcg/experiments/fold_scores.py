@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
-from typing import Any, NamedTuple, Self
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,49 +26,36 @@ _COLD_START = (
 )
 
 
-class FoldRatings(NamedTuple):
-    """The numbers of ratings of one fold.
+def count_ratings(train: Interactions, testset: list[Any]) -> tuple[dict[str, int], pd.Series[int]]:
+    """Count the ratings of a fold.
 
-    Parameters
-    ----------
-    counts : mapping of str to int
+    Returns
+    -------
+    counts : dict of str to int
         Of ratings, and of users and items that are tested; unknown ones have no training rating.
     n_training : pandas.Series
         The number of training ratings of each tested user.
     """
-
-    counts: Mapping[str, int]
-    n_training: pd.Series[int]
-
-    @classmethod
-    def of(cls, train: Interactions, testset: list[Any]) -> Self:
-        """Count the ratings of a fold."""
-        users, items = ([*dict.fromkeys(map(itemgetter(side), testset))] for side in (0, 1))
-        n_training = np.append(train.user.counts, 0)[train.user.find(users)]
-        counts = {
-            "train_ratings": len(train),
-            "test_ratings": len(testset),
-            "users": len(users),
-            "unknown_users": int((n_training == 0).sum()),
-            "items": len(items),
-            "unknown_items": int((train.item.find(items) < 0).sum()),
-        }
-        ids = np.fromiter(users, dtype=object, count=len(users))
-        return cls(counts, pd.Series(n_training, make_index(ids)))
+    users, items = ([*dict.fromkeys(map(itemgetter(side), testset))] for side in (0, 1))
+    n_training = np.append(train.user.counts, 0)[train.user.find(users)]
+    counts = {
+        "train_ratings": len(train),
+        "test_ratings": len(testset),
+        "users": len(users),
+        "unknown_users": int((n_training == 0).sum()),
+        "items": len(items),
+        "unknown_items": int((train.item.find(items) < 0).sum()),
+    }
+    ids = np.fromiter(users, dtype=object, count=len(users))
+    return counts, pd.Series(n_training, make_index(ids))
 
 
-class FoldTable(NamedTuple):
-    """A model's scores in one fold: arrays of shape (n_users, n_metrics), NaN if there is none."""
-
-    users: Ids
-    own: Floats
-    chance: Floats
-
-    @classmethod
-    def of(cls, scores: ModelScores, metrics: Sequence[str]) -> Self:
-        """Keep the scores, and their chance levels, in some metrics."""
-        kept = scores.select_metrics(metrics)
-        return cls(kept.users, kept.per_user, kept.roles["chance"])
+def tabulate_scores(scores: ModelScores, metrics: Sequence[str]) -> pd.DataFrame:
+    """Return a row per user: a model's scores in one fold, and their chance levels."""
+    kept = scores.select_metrics(metrics)
+    columns = pd.MultiIndex.from_product([("own", "chance"), metrics])
+    values = np.hstack([kept.per_user, kept.roles["chance"]])
+    return pd.DataFrame(values, make_index(kept.users), columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,12 +66,12 @@ class FoldScores:
     ----------
     metrics : sequence of str
         The names of the columns.
-    models : mapping of str to sequence of FoldTable
-        By name; one per fold and seed, in the same order for all models.
+    models : mapping of str to sequence of pandas.DataFrame
+        What `tabulate_scores` returns for each fold and seed, in the same order for all models.
     folds : sequence of int
         The number of each one's fold, from 1.
-    ratings : sequence of FoldRatings
-        The ratings of each one's fold.
+    counts : sequence of mappings, n_training : sequence of pandas.Series
+        What `count_ratings` returns for each one's fold.
     items : mapping of str to sequence of pandas.DataFrame
         By model, the scores of folds and seeds by stratum of items (`Report.by_items`).
     cuts : sequence of float
@@ -92,9 +79,10 @@ class FoldScores:
     """
 
     metrics: Sequence[str]
-    models: Mapping[str, Sequence[FoldTable]]
+    models: Mapping[str, Sequence[pd.DataFrame]]
     folds: Sequence[int]
-    ratings: Sequence[FoldRatings]
+    counts: Sequence[Mapping[str, int]]
+    n_training: Sequence[pd.Series[int]]
     items: Mapping[str, Sequence[pd.DataFrame]] = field(default_factory=dict)
     cuts: Sequence[float] = ()
 
@@ -110,7 +98,7 @@ class FoldScores:
         metric : str
             The name of the metric.
         groups : sequence of int arrays
-            The group of each user of each fold and seed, in the order of `FoldRatings`.
+            The group of each user of each fold and seed, in the order of `n_training`.
         of : {'own', 'chance'}
             Whether to average the scores, or their chance levels.
 
@@ -119,15 +107,15 @@ class FoldScores:
         float64 array, shape (n_groups, n_users, n_models)
             NaN if there is no score.
         """
-        column, everyone = self.metrics.index(metric), make_index(users)
+        everyone = make_index(users)
         n_groups = 1 + max(int(one.max(initial=-1)) for one in groups)
         total, count = np.zeros((2, n_groups, len(users), len(self.models)))
         for model, parts in enumerate(self.models.values()):
-            for part, ratings, group in zip(parts, self.ratings, groups, strict=True):
-                ids, values = make_index(part.users), getattr(part, of)[:, column]
-                places = ratings.n_training.index.get_indexer(ids)
+            for part, n_training, group in zip(parts, self.n_training, groups, strict=True):
+                values = part[of, metric].to_numpy()
+                places = n_training.index.get_indexer(part.index)
                 kept = (places >= 0) & ~np.isnan(values)
-                cells = group[places[kept]], everyone.get_indexer(ids)[kept], model
+                cells = group[places[kept]], everyone.get_indexer(part.index)[kept], model
                 total[cells] += values[kept]
                 count[cells] += 1
         return divide(total, count)
@@ -135,15 +123,14 @@ class FoldScores:
     @property
     def group_by_fold(self) -> list[Positions]:
         """The fold of each user of each fold and seed, from 0."""
-        each = zip(self.folds, self.ratings, strict=True)
-        return [np.full(len(one.n_training), fold - 1) for fold, one in each]
+        each = zip(self.folds, self.n_training, strict=True)
+        return [np.full(len(one), fold - 1) for fold, one in each]
 
     @property
     def group_by_training(self) -> tuple[list[Positions], list[str]]:
         """The bin of each one's number of training ratings, and the names of the bins."""
-        counts = [one.n_training for one in self.ratings]
-        codes, labels = bin_training_counts(np.concatenate(counts))
-        return np.split(codes, np.cumsum([*map(len, counts)])[:-1]), labels
+        codes, labels = bin_training_counts(np.concatenate(self.n_training))
+        return np.split(codes, np.cumsum([*map(len, self.n_training)])[:-1]), labels
 
 
 def make_group_table(
@@ -178,12 +165,7 @@ def make_cold_start_table(comparison: Comparison, folds: FoldScores) -> pd.DataF
     tables = _make_cold_start_tables(comparison, folds)
     table = pd.concat(tables, names=["side", "metric", "training_ratings", "model"])
     levels, codes = [], []
-    for name in (
-        "side",
-        "metric",
-        "training_ratings",
-        "model",
-    ):  # in this order, so that parts are found without a search
+    for name in map(str, table.index.names):  # in this order, parts are found without a search
         values = table.index.get_level_values(name)
         order = [*values.unique()]
         order = sorted(order, key=_parse_bin) if name == "training_ratings" else order

@@ -27,16 +27,15 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, quote, warn
-from recsys_ndcg.experiments.cells import Cell, Failure, Result
 from recsys_ndcg.experiments.models import GIVEN_PREFIX
 from recsys_ndcg.files import Archive, check_path, open_file, to_json_value, write_file
-from recsys_ndcg.folds import FoldRun, ProtocolScores
-from recsys_ndcg.report import Report, ReportData
+from recsys_ndcg.folds import FoldRun
+from recsys_ndcg.report import Report
 from recsys_ndcg.scoring import Audit
 
-_FORMAT = 4
+_FORMAT = 5
 _RUN, _MODEL = "run.json", "model.json"
-_CELLS = "cells"
+_MODELS = "models"
 _DONE = re.compile(r"seed(\d{1,10})-fold(\d{1,6})\.json", re.ASCII)
 _SIMPLE = re.compile(r"[\w=+,-][\w .=+,-]{0,58}[\w=+,-]|\w", re.ASCII)
 _DIGEST = re.compile(r"[0-9a-f]{16,}")
@@ -44,6 +43,12 @@ _FAILED = ".failed.txt"
 _STALE = 3600  # seconds, after which an unfinished file is no longer being written
 _SPLITS = "splits"  # the folder of the checks of folds
 _PARTS = ("labels", "score", "users")  # of the scores by stratum of items
+#: What is saved of a run as it is.
+_SAVED = (
+    *("model", "seed", "fold", "split", "test", "n_users", "without_order", "warnings"),
+    *("fit_time", "test_time", "rank_time", "measure_time", "peak_memory"),
+)
+RunKey = tuple[str, int, int]  # a model, and the seed and the number of a fold
 
 
 @dataclass(frozen=True)
@@ -134,11 +139,11 @@ class RunFolder:
     def check_matches(self, description: dict[str, Any], models: dict[str, dict[str, Any]]) -> None:
         """Raise if the folder has results of a different experiment."""
         changes = []
-        if any(self.list_cells(name) for name in self.models):
+        if any(self.list_runs(name) for name in self.models):
             saved = {name: self.description.get(name) for name in description}
             changes += _list_changes(saved, description)
         for name, model in models.items():
-            if self.list_cells(name) and name in self.models:
+            if self.list_runs(name) and name in self.models:
                 changes += _list_model_changes(self.models[name], model)
         if changes:
             msg = (
@@ -161,7 +166,7 @@ class RunFolder:
         if not cls.is_run(folder):
             msg = f"{folder}: this is not the folder of an experiment: it has no {_RUN}."
             raise InvalidInputError(msg)
-        files = sorted((folder / _CELLS).glob(f"*/{_MODEL}"))
+        files = sorted((folder / _MODELS).glob(f"*/{_MODEL}"))
         models = [_read_record(file, "model") for file in files]
         return cls(folder, _read_record(folder / _RUN, "run"), {one["name"]: one for one in models})
 
@@ -182,53 +187,37 @@ class RunFolder:
         # Path.is_file() raises for a name that is too long
         return os.path.isfile(Path(path) / _RUN)  # noqa: PTH113
 
-    def has_result(self, cell: Cell) -> bool:
-        """Return whether the folder has a result of the same model for a fold."""
-        return (
-            self._compute_fingerprint(cell.model) is not None
-            and self._get_path(cell, ".json").exists()
-        )
+    def has_run(self, key: RunKey) -> bool:
+        """Return whether the folder has a finished run of the same model on a fold."""
+        is_known = self._compute_fingerprint(key[0]) is not None
+        return is_known and self._get_path(key, ".json").exists()
 
-    def save(self, result: Result) -> None:
-        """Save a result: first the per-user scores, then the record that marks it as done.
+    def save_run(self, run: FoldRun) -> None:
+        """Save a run: first the per-user scores, then the record that marks it as done.
 
         Raises
         ------
         InvalidInputError
             A file cannot be written, or another process started a different experiment here.
         """
-        cell, fold = result.cell, result.fold
-        self._check_not_replaced(cell.model)
-        files = [self._save_scores(cell, one, one.audit) for one in fold.ranked if one.audit]
+        self._check_not_replaced(run.model)
+        files, by_items = {}, run.by_items
+        for protocol, audit in run.audits.items():
+            path = self._get_path(run.key, f".{protocol}.json")
+            Report(ReportData(audit)).save(path)
+            files[protocol] = {"file": path.name, "sha256": _compute_digest(path)}
         values = {
-            **cell._asdict(),
-            "fingerprint": self._compute_fingerprint(cell.model),
-            "split": result.split,
-            "values": to_json_value(result.scores),
-            **to_json_value(result.costs),
-            "users": fold.n_users,
-            "said": list(result.warnings),
-            "ranked": files,
+            **{name: to_json_value(getattr(run, name)) for name in _SAVED},
+            "reports": files,
+            "by_items": None
+            if by_items is None
+            else to_json_value(by_items[[*_PARTS]].reset_index().to_dict("list")),
+            "fingerprint": self._compute_fingerprint(run.model),
             "versions": _get_versions(),
             "finished": _format_time(),
         }
-        _write_record(self._get_path(cell, ".json"), "cell", values)
-        self._get_path(cell, _FAILED).unlink(missing_ok=True)
-
-    def _save_scores(self, cell: Cell, scores: ProtocolScores, audit: Audit) -> dict[str, Any]:
-        """Write the users' scores of one protocol, and return the entry for the fold's record."""
-        is_catalogue = any(name.endswith(":catalogue") for name in scores.names)
-        path = self._get_path(cell, f".{'catalogue' if is_catalogue else 'rated'}.json")
-        Report(ReportData(audit)).save(path)
-        parts = scores.by_items
-        by_items = None if parts is None else parts[[*_PARTS]].reset_index().to_dict("list")
-        return {
-            "file": path.name,
-            "sha256": _compute_digest(path),
-            "names": scores.names,
-            "orderless": scores.has_no_order,
-            "by_items": to_json_value(by_items),
-        }
+        _write_record(self._get_path(run.key, ".json"), "fold", values)
+        self._get_path(run.key, _FAILED).unlink(missing_ok=True)
 
     def _check_not_replaced(self, model: str) -> None:
         """Raise if another process has started a different experiment in the folder."""
@@ -256,64 +245,58 @@ class RunFolder:
         if not path.exists() or _read_record(path, "split", redo) != record:
             _write_record(path, "split", record)
 
-    def save_failure(self, failure: Failure) -> Path:
-        """Save the traceback of a failed fold, and return its file."""
-        path = self._get_path(failure.cell, _FAILED)
-        write_file(path, f"{failure.cell}\n{failure.traceback}".encode(errors="backslashreplace"))
+    def save_failure(self, run: FoldRun) -> Path:
+        """Save the traceback of a failed run, and return its file."""
+        path = self._get_path(run.key, _FAILED)
+        write_file(path, f"{run}\n{run.traceback}".encode(errors="backslashreplace"))
         return path
 
-    def load_result(self, cell: Cell) -> Result:
-        """Load the result of a finished fold.
+    def load_run(self, key: RunKey) -> FoldRun:
+        """Load a finished run.
 
         Raises
         ------
         InvalidInputError
             A file is damaged.
         """
-        path = self._get_path(cell, ".json")
+        path = self._get_path(key, ".json")
         redo = f"Delete {path}, and run the experiment again: it trains that fold again."
-        with Archive.open(path, f"cell {_FORMAT}", redo) as (stored, _):
-            if [stored[name] for name in cell._fields] != [*cell]:
-                msg = f"it has the result of another model, seed or fold than {cell}."
+        with Archive.open(path, f"fold {_FORMAT}", redo) as (stored, _):
+            found = {name: _restore_number(stored[name]) for name in _SAVED}
+            if stored["by_items"] is not None:
+                parts = pd.DataFrame(stored["by_items"]).astype(dict.fromkeys(_PARTS, np.float64))
+                found["by_items"] = parts.set_index(["metric", "stratum"])
+            reports = stored["reports"].items()
+            audits = {name: _load_audit(one, path.parent) for name, one in reports}
+            run = FoldRun(**found, audits=audits)
+            if run.key != key:
+                msg = f"it has the result of another model, seed or fold than {FoldRun(*key)}."
                 raise InvalidInputError(msg)
-            fold = FoldRun(
-                test={
-                    name: _restore_number(stored["values"][name])
-                    for name in self.description["measures"]
-                },
-                train={},
-                fit_time=_restore_number(stored["fit_seconds"]),
-                test_time=_restore_number(stored["predict_seconds"]),
-                measure_time=_restore_number(stored["measure_seconds"]),
-                n_users=stored["users"],
-                ranked=[_load_scores(one, path.parent) for one in stored["ranked"]],
-            )
-            memory = _restore_number(stored["peak_memory_mb"])
-            result = Result(cell, fold, memory, stored["split"], tuple(stored["said"]))
             digest = stored["fingerprint"]
-        if digest != self._compute_fingerprint(cell.model):
+        if digest != self._compute_fingerprint(run.model):
             msg = (
                 f"{path}: this result is of a different experiment than {_RUN} and {_MODEL} "
                 "describe. Another process may have started it. Use another folder, or delete it."
             )
             raise InvalidInputError(msg)
-        return result
+        return run
 
-    def list_cells(self, model: str) -> list[Cell]:
-        """Return a model's cells that have a saved result."""
+    def list_runs(self, model: str) -> list[RunKey]:
+        """Return the keys of a model's finished runs, in order."""
         names = [path.name for path in self._get_model_folder(model).glob("*.json")]
         matches = filter(None, map(_DONE.fullmatch, names))
-        return sorted(Cell(model, int(match[1]), int(match[2])) for match in matches)
+        return sorted((model, int(match[1]), int(match[2])) for match in matches)
 
     def list_failures(self, model: str) -> list[Path]:
         """Return the files with a model's tracebacks."""
         return sorted(self._get_model_folder(model).glob(f"*{_FAILED}"))
 
     def _get_model_folder(self, model: str) -> Path:
-        return self.path / _CELLS / _make_folder_name(model)
+        return self.path / _MODELS / _make_folder_name(model)
 
-    def _get_path(self, cell: Cell, end: str) -> Path:
-        return self._get_model_folder(cell.model) / f"seed{cell.seed}-fold{cell.fold}{end}"
+    def _get_path(self, key: RunKey, end: str) -> Path:
+        model, seed, fold = key
+        return self._get_model_folder(model) / f"seed{seed}-fold{fold}{end}"
 
 
 def _format_time() -> str:
@@ -326,21 +309,19 @@ def _compute_digest(path: Path) -> str:
         return sha256(file.read()).hexdigest()
 
 
-def _load_scores(stored: dict[str, Any], folder: Path) -> ProtocolScores:
+def _load_audit(stored: dict[str, Any], folder: Path) -> Audit:
     """Load the scores of a file; raise if it has changed since it was written."""
     path = folder / stored["file"]
     if _compute_digest(path) != stored["sha256"]:
         msg = f"{path.name} was changed or damaged after it was written."
         raise InvalidInputError(msg)
-    audit = Report.load(path)._data.audit
-    by_items = None
-    if stored["by_items"] is not None:
-        parts = pd.DataFrame(stored["by_items"]).astype(dict.fromkeys(_PARTS, np.float64))
-        by_items = parts.set_index(["metric", "stratum"])
-    return ProtocolScores(stored["names"], audit.totals, audit, stored["orderless"], by_items)
+    return Report.load(path)._data.audit
 
 
-def _restore_number(stored: float | None) -> float:
+def _restore_number(stored: Any) -> Any:
+    """Return a value with NaN in place of None."""
+    if isinstance(stored, dict):
+        return {name: _restore_number(one) for name, one in stored.items()}
     return math.nan if stored is None else stored
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -76,8 +76,8 @@ class Trends(Renderable):
     def cuts(self) -> pd.DataFrame:
         """The time of each cut, and the numbers of its ratings, users and items."""
         folds = self.folds
-        of_fold = dict(zip(folds.folds, folds.ratings, strict=True))
-        rows = [of_fold[fold].counts for fold in sorted(of_fold)]
+        of_fold = dict(zip(folds.folds, folds.counts, strict=True))
+        rows = [of_fold[fold] for fold in sorted(of_fold)]
         table = pd.DataFrame(rows, pd.RangeIndex(1, len(rows) + 1, name="cut"))
         table.insert(0, "time", list(folds.cuts))
         return table
@@ -227,9 +227,11 @@ class Trends(Renderable):
         lower_is_better = self.comparison._data.by_metric[metric].sign < 0
         return plot("time", table, metric, level=level, lower_is_better=lower_is_better)
 
-    def build_section(self, metric: str) -> Section:
-        """Return the section of a document: the scores in a metric by cut, and the trends."""
-        parts: list[Any] = [self.show_scores(metric), self.write_findings(metric)]
+    def build_section(self, metrics: Sequence[str]) -> Section:
+        """Return the section of a document: the scores by cut, and the trends."""
+        parts = [
+            part for name in metrics for part in (self.show_scores(name), self.write_findings(name))
+        ]
         return Section("time", "Scores over time", _LEAD, parts)
 
     def build_page_section(self) -> Section:
@@ -247,17 +249,13 @@ class Trends(Renderable):
 
     def _document(self, *, with_verdict: bool = False) -> Document:  # noqa: ARG002 - it has none
         """Return the document: for each metric the scores by cut and the trends."""
-        parts = [
-            part
-            for name in self.comparison.metrics
-            for part in (self.show_scores(name), self.write_findings(name))
-        ]
+        section = self.build_section(self.comparison.metrics)
         models = pluralise(len(self.folds.models), "model")
         return Document(
             title="Scores over time",
             facts=f"{models} at {pluralise(len(self.cuts), 'cut')}",
             sections=[
-                Section("time", "Scores over time", _LEAD, [*parts, self.show_ratings()]),
+                replace(section, parts=[*section.parts, self.show_ratings()]),
                 build_signatures_section(self.comparison.signatures),
             ],
             names_to_shorten=[*self.comparison.models, *self.comparison.metrics],

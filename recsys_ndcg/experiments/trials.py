@@ -28,9 +28,9 @@ from recsys_ndcg.files import check_path, open_file
 from recsys_ndcg.progress import progress_bar, write_progress_line
 
 if TYPE_CHECKING:
-    from recsys_ndcg.experiments.cells import Result
     from recsys_ndcg.experiments.comparison import ExperimentComparison
-    from recsys_ndcg.experiments.outcome import SavedRuns
+    from recsys_ndcg.experiments.runs import SavedRuns
+    from recsys_ndcg.folds import FoldRun
     from recsys_ndcg.scoring import Cutoffs
 
 _NOT_IN_FILES = ("data", "models", "progress", "on_result")  # options that a file gives otherwise
@@ -56,7 +56,7 @@ def experiment(  # noqa: PLR0913 - the contract
     rating_scale: tuple[float, float] | None = None,
     features: Any = None,
     progress: bool | Callable[[str, float], object] = True,
-    on_result: Callable[[Result], object] | None = None,
+    on_result: Callable[[FoldRun], object] | None = None,
 ) -> ExperimentComparison:
     """Train and evaluate models over folds and seeds, and compare them.
 
@@ -117,7 +117,7 @@ def experiment(  # noqa: PLR0913 - the contract
         standard error. Or a function that is called instead, with the title of a step and its
         finished share, from 0 to 1.
     on_result : callable, optional
-        Called with each new `Result` after it is saved. For MLflow, log ``result.to_metrics()``.
+        Called with each new `FoldRun` after it is saved. For MLflow, log ``result.to_metrics()``.
 
     Returns
     -------
@@ -171,8 +171,8 @@ def experiment(  # noqa: PLR0913 - the contract
             parse_models,
             parse_seeds,
         )
-        from recsys_ndcg.experiments.outcome import Outcome  # noqa: PLC0415
         from recsys_ndcg.experiments.ratings import build_dataset  # noqa: PLC0415
+        from recsys_ndcg.experiments.runs import Experiment  # noqa: PLC0415
         from recsys_ndcg.folds import CheckedSplits, FoldPlan  # noqa: PLC0415
     each = parse_seeds(seeds)
     parsed = parse_models(models, each, baseline, fingerprint)
@@ -185,17 +185,17 @@ def experiment(  # noqa: PLR0913 - the contract
     plan = replace(split.resolve(plan), split_items=True)
     if plan.catalogue is not None:
         check_models_rank_catalogue(parsed)
-    outcome = Outcome(parsed, split, each, plan)
+    found = Experiment(parsed, split, each, plan)
     if folder is not None:
-        outcome = outcome.with_folder(folder, fingerprint)
+        found = found.with_folder(folder, fingerprint)
     bar = nullcontext(progress) if callable(progress) else progress_bar(enabled=progress)
     with bar as show:
         show_line = write_progress_line if progress is True else lambda _: None
-        outcome.run_missing(n_jobs, on_result, show, show_line)
-    outcome.emit_warnings()
+        found.run_missing(n_jobs, on_result, show, show_line)
+    found.emit_warnings()
     arguments = {"ratings": data, "features": features, "columns": columns}
     arguments |= {"rating_scale": rating_scale, "baseline": baseline}
-    return outcome.compare_models(baseline, arguments, progress=progress is True)
+    return found.compare_models(baseline, arguments, progress=progress is True)
 
 
 def load_runs(*paths: str | Path) -> SavedRuns:
@@ -233,7 +233,7 @@ def load_runs(*paths: str | Path) -> SavedRuns:
     """
     with require_libraries("cloudpickle", "joblib", job="Reading runs", extra="experiments"):
         from recsys_ndcg.experiments.folder import RunFolder  # noqa: PLC0415 - an extra
-        from recsys_ndcg.experiments.outcome import SavedRuns  # noqa: PLC0415
+        from recsys_ndcg.experiments.runs import SavedRuns  # noqa: PLC0415
     folders: dict[str, str | Path] = {}
     for path in paths:
         check_path(path)

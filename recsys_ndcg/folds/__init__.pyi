@@ -1,8 +1,8 @@
 from recsys_ndcg.folds.checks import CheckedSplits as CheckedSplits
+from recsys_ndcg.folds.fitting import FoldRun as FoldRun
 from recsys_ndcg.folds.fitting import Measure as Measure
-from recsys_ndcg.folds.folds import FoldRun as FoldRun
-from recsys_ndcg.folds.folds import FoldRuns as FoldRuns
-from recsys_ndcg.folds.folds import ProtocolScores as ProtocolScores
+from recsys_ndcg.folds.folds import Fold as Fold
+from recsys_ndcg.folds.folds import average_scores as average_scores
 from recsys_ndcg.folds.folds import build_rated_lists as build_rated_lists
 from recsys_ndcg.folds.folds import run_folds as run_folds
 from recsys_ndcg.folds.measures import FoldPlan as FoldPlan

@@ -17,6 +17,7 @@ from recsys_ndcg.arrays import Floats
 from recsys_ndcg.background import Background
 from recsys_ndcg.catalogue import Leak, warn_outside_scale
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, quote, warn
+from recsys_ndcg.folds.rolling import RollingTime
 from recsys_ndcg.folds.splits import UserKFold, get_ratings
 from recsys_ndcg.input import Rows, to_column, to_floats
 from recsys_ndcg.lazy import lazy_property
@@ -159,6 +160,11 @@ class CheckedSplits:
             return int(given.get_n_folds() if hasattr(given, "get_n_folds") else given.n_splits)
         except Exception:  # noqa: BLE001 - a splitter of the user's own may raise anything
             return None
+
+    def find_cuts(self) -> list[float]:
+        """Return the time of each fold's cut; none if folds do not follow each other in time."""
+        given = self.splitter
+        return given.find_cuts(self.data) if isinstance(given, RollingTime) else []
 
     def iterate(self, inspect: Callable[[Floats], object], splitter: Any = None) -> Iterator[Split]:
         """Return the checked splits; warnings about the first trainset come at once.

@@ -7,19 +7,23 @@ The main process ranks the predictions.
 
 from __future__ import annotations
 
+import math
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recsys_ndcg.errors import DivergedModelError, InvalidInputError, quote
+from recsys_ndcg.errors import DivergedModelError, InvalidInputError, quote, warn
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from recsys_ndcg.metrics import Metric
+    from recsys_ndcg.scoring import Audit
 
 
 # Surprise's four measures, equal to the last bit, in case it is not installed.
@@ -115,35 +119,144 @@ class Measure:
         return value if isinstance(value, np.floating) else float(value)
 
 
-class FittedFold(NamedTuple):
-    """The result of fitting a model on one fold and predicting.
+@dataclass(frozen=True, eq=False)
+class FoldRun:
+    """One model, trained on one fold and measured; or the error that ended it.
 
     Parameters
     ----------
-    test, train : list of predictions
-        The predictions of the testset and of the trainset, if they are returned.
-    test_values, train_values : mapping
-        The values of the functions by name.
-    fit_time, test_time : float
-        Seconds.
+    model, seed, fold : str, int, int
+        In an experiment, the name of the model, and the seed and the number of the fold.
+    split : str
+        In an experiment, a digest of the trainset and the testset.
+    test, train : mapping
+        The value of every measure on the testset, and on the trainset if it is measured.
+    fit_time, test_time, rank_time, measure_time : float
+        Seconds to fit, to predict the testset, to estimate and rank the catalogue, and for the
+        rest (NaN if another process measures).
+    n_users : int
+        Number of users in the testset.
+    audits : mapping of str to Audit
+        The ranking measures by protocol: the scores of every user if they are kept, or totals.
+    without_order : sequence of str
+        The ranking measures of lists in each of which all estimates are equal.
+    by_items : pandas.DataFrame, optional
+        The scores by popularity of items in training (`Report.by_items`), if wanted.
+    tested : frozenset of int
+        Hashes of some of the rated pairs in the testset: folds with a common one test it twice.
+    predictions : pair of lists
+        The predictions of the testset and of the trainset, until they are ranked.
     diverged : DivergedModelError, optional
         The error of a model that estimates NaN.
+    peak_memory : float
+        In an experiment, the process's peak memory meanwhile, in megabytes.
+    warnings : tuple of str
+        In an experiment, the messages of the warnings.
+    error, traceback : str
+        In an experiment, why the model failed.
     """
 
-    test: list[Any]
-    train: list[Any]
-    test_values: dict[str, Any]
-    train_values: dict[str, Any]
-    fit_time: float
-    test_time: float
-    diverged: DivergedModelError | None
+    model: str = ""
+    seed: int = 0
+    fold: int = 0
+    split: str = ""
+    test: Mapping[str, Any] = field(default_factory=dict)
+    train: Mapping[str, Any] = field(default_factory=dict)
+    fit_time: float = 0.0
+    test_time: float = 0.0
+    rank_time: float = 0.0
+    measure_time: float = math.nan
+    n_users: int = 0
+    audits: Mapping[str, Audit] = field(default_factory=dict)
+    without_order: Sequence[str] = ()
+    by_items: pd.DataFrame | None = None
+    tested: frozenset[int] = frozenset()
+    predictions: tuple[list[Any], list[Any]] = ([], [])
+    diverged: DivergedModelError | None = None
+    peak_memory: float = math.nan
+    warnings: tuple[str, ...] = ()
+    error: str = ""
+    traceback: str = ""
+
+    def __str__(self) -> str:
+        """Return its name in messages."""
+        return f"{self.model}, seed {self.seed}, fold {self.fold}"
+
+    @property
+    def key(self) -> tuple[str, int, int]:
+        """In an experiment, the model, and the seed and the number of the fold."""
+        return self.model, self.seed, self.fold
+
+    @property
+    def names(self) -> dict[str, list[str]]:
+        """The names of the ranking measures by protocol."""
+        return {
+            protocol: [
+                one if protocol == "rated" else f"{one}:{protocol}" for one in audit.totals.names
+            ]
+            for protocol, audit in self.audits.items()
+        }
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """The value of every measure."""
+        return {name: float(value) for name, value in self.test.items()}
+
+    @property
+    def costs(self) -> dict[str, float]:
+        """Seconds to fit, to predict and to measure, and megabytes of memory."""
+        return {
+            "fit_seconds": self.fit_time,
+            "predict_seconds": self.test_time + self.rank_time,
+            "measure_seconds": self.measure_time,
+            "peak_memory_mb": self.peak_memory,
+        }
+
+    @staticmethod
+    def warn_of_random_order(who: str, names: Sequence[Sequence[str]], parts: str) -> None:
+        """Warn of an algorithm whose lists have no order.
+
+        Parameters
+        ----------
+        who : str
+            The algorithm.
+        names : sequence of sequences of str
+            For each part, the measures of lists without an order; usually none.
+        parts : str
+            A noun for the parts: folds or combinations.
+        """
+        bad = [one for one in names if one]
+        if bad:
+            warn(
+                f"{who} estimates the same for every item of a user ({len(bad)} of {len(names)} "
+                f"{parts}): random order scores the same in {', '.join(bad[0])}. Check its "
+                "parameters, and whether it can learn from these ratings."
+            )
+
+    def to_metrics(self) -> dict[str, float]:
+        """Return scores and costs as one flat dict of numbers, under keys that trackers take."""
+        from recsys_ndcg.report import build_tracker_keys  # noqa: PLC0415 - workers need it not
+
+        values = {**self.scores, **self.costs}
+        keys = build_tracker_keys(values)
+        return {keys[name]: value for name, value in values.items() if math.isfinite(value)}
 
 
-class FoldJob(NamedTuple):
-    """The instructions for a worker.
+def fit_and_predict(  # noqa: PLR0913 - a worker's instructions
+    model: Any,
+    trainset: Any,
+    testset: list[Any],
+    functions: Sequence[Measure],
+    *,
+    predicts_trainset: bool,
+    returns_predictions: bool,
+) -> FoldRun:
+    """Fit a model, predict, and call functions of predictions.
 
     Parameters
     ----------
+    model, trainset, testset
+        The model of folds, and the split.
     functions : sequence of Measure
         The measures that are functions of predictions.
     predicts_trainset : bool
@@ -151,34 +264,26 @@ class FoldJob(NamedTuple):
     returns_predictions : bool
         Whether the main process needs the predictions for ranking.
     """
-
-    functions: Sequence[Measure]
-    predicts_trainset: bool
-    returns_predictions: bool
-
-    def run(self, model: Any, trainset: Any, testset: list[Any]) -> FittedFold:
-        """Fit a model, predict, and call the functions."""
-        start = time.time()
-        model.fit(trainset)
-        fitted = time.time()
-        predictions = list(model.test(testset))
-        tested = time.time()
-        diverged = None
-        try:
-            model.check_not_diverged()
-        except DivergedModelError as error:
-            diverged = error.with_traceback(None)  # its traceback would keep the model in memory
-        again = list(model.test(trainset.build_testset())) if self.predicts_trainset else []
-        return FittedFold(
-            test=predictions if self.returns_predictions else [],
-            train=again if self.returns_predictions else [],
-            test_values={
-                one.name: one.compute(predictions)
-                for one in self.functions
-                if predictions or not model.returns_lists
-            },
-            train_values={one.name: one.compute(again) for one in self.functions if again},
-            fit_time=fitted - start,
-            test_time=tested - fitted,
-            diverged=diverged,
-        )
+    start = time.time()
+    model.fit(trainset)
+    fitted = time.time()
+    predictions = list(model.test(testset))
+    tested = time.time()
+    diverged = None
+    try:
+        model.check_not_diverged()
+    except DivergedModelError as error:
+        diverged = error.with_traceback(None)  # its traceback would keep the model in memory
+    again = list(model.test(trainset.build_testset())) if predicts_trainset else []
+    return FoldRun(
+        test={
+            one.name: one.compute(predictions)
+            for one in functions
+            if predictions or not model.returns_lists
+        },
+        train={one.name: one.compute(again) for one in functions if again},
+        fit_time=fitted - start,
+        test_time=tested - fitted,
+        predictions=(predictions, again) if returns_predictions else ([], []),
+        diverged=diverged,
+    )

@@ -25,10 +25,10 @@ from recsys_ndcg.split_checks.split import (
     Split,
     count_rows,
     count_test_users,
+    find_ends,
     format_share,
     register,
 )
-from recsys_ndcg.split_checks.train_summary import find_ends
 
 #: A shift is reported if it is significant, and at least this many standard deviations or points.
 _ALPHA, _LEAST_SHIFT, _LEAST_POINTS = 0.01, 0.1, 0.05

@@ -27,8 +27,14 @@ from recsys_ndcg.ratings import Interactions, read_interactions
 from recsys_ndcg.rendering import Document, Renderable, Section, ShownTable, Verdict, join_names
 from recsys_ndcg.scale import find_engine
 from recsys_ndcg.split_checks.checks import run_checks
-from recsys_ndcg.split_checks.split import ROW_NAMES, VERDICTS, Finding, Profile, Split
-from recsys_ndcg.split_checks.train_summary import TrainSummary
+from recsys_ndcg.split_checks.split import (
+    ROW_NAMES,
+    VERDICTS,
+    Finding,
+    Profile,
+    Split,
+    TrainSummary,
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -114,6 +120,21 @@ class SplitReport(Renderable):
             return Gate(passed=True, reason=f"No check of the split has the verdict {fail_on}.")
         count = format_count(len(bad), "check")
         return Gate(passed=False, reason=f"The split fails {count}: {join_names(bad)}.")
+
+    @staticmethod
+    def tabulate(reports: Mapping[Any, SplitReport], names: Sequence[str]) -> pd.DataFrame:
+        """Return the checks of several splits: a row per split and check, the worst first.
+
+        Parameters
+        ----------
+        reports : mapping of keys to SplitReport
+            By the number of the split, or by seed and number.
+        names : sequence of str
+            The names of the parts of a key.
+        """
+        tables = {key: one.checks.drop(columns="rows") for key, one in reports.items()}
+        table: pd.DataFrame = pd.concat(tables, names=[*names, "check"])
+        return table
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain values for JSON; NaN becomes None."""
@@ -306,21 +327,6 @@ def check_parts(
     n_rows = {"train": len(summary), **{name: len(part) for name, part in parts.items()}}
     names |= {name: part.names for name, part in parts.items()}
     return SplitReport(tuple(findings), skipped, n_rows, names)
-
-
-def tabulate_checks(reports: Mapping[Any, SplitReport], names: Sequence[str]) -> pd.DataFrame:
-    """Return the checks of several splits: a row per split and check, the worst first.
-
-    Parameters
-    ----------
-    reports : mapping of keys to SplitReport
-        By the number of the split, or by seed and number.
-    names : sequence of str
-        The names of the parts of a key.
-    """
-    tables = {key: one.checks.drop(columns="rows") for key, one in reports.items()}
-    table: pd.DataFrame = pd.concat(tables, names=[*names, "check"])
-    return table
 
 
 def _read_batches(

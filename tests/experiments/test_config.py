@@ -14,7 +14,6 @@ from rich.console import Console
 
 import recsys_ndcg as rn
 from recsys_ndcg.cli.experiments import LiveLeaderboard
-from recsys_ndcg.experiments import ExperimentComparison
 from recsys_ndcg.experiments.trials import from_toml
 
 pytest.importorskip("surprise")
@@ -66,7 +65,7 @@ def _config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def _expected() -> ExperimentComparison:
+def _expected() -> rn.Comparison:
     def mine(train: pd.DataFrame) -> object:
         return lambda pairs: item_means(train)(pairs) ** 2
 

@@ -21,7 +21,7 @@ from surprise import BaselineOnly, KNNBasic, NormalPredictor, SlopeOne
 from surprise.model_selection import KFold
 
 import recsys_ndcg as rn
-from recsys_ndcg.experiments import cells
+from recsys_ndcg.experiments import workers
 from recsys_ndcg.surprise import SVD, LeaveNOut, MostPopular, TimeSplit, UserKFold, cross_validate
 from tests.errors import assert_rejected
 from tests.experiments.failing import Failing
@@ -248,7 +248,7 @@ def test_on_result_gets_every_result_once() -> None:
     seen: list[Any] = []
     run(on_result=seen.append)
     places = [(name, fold) for fold in (1, 2) for name in models()]
-    assert [(one.model, one.cell.fold) for one in seen] == places
+    assert [(one.model, one.fold) for one in seen] == places
     tracked = seen[0].to_metrics()
     seconds = {"fit_seconds", "predict_seconds", "measure_seconds"}
     assert {*tracked} == {"ndcg_at_5", "peak_memory_mb", *seconds}
@@ -470,7 +470,7 @@ def test_a_task_for_a_dead_worker_fails_with_its_error(tmp_path: Path) -> None:
     error = BrokenProcessPool("a worker was killed")
     task: Any = ()
     pool: Any = SimpleNamespace(submit=Mock(side_effect=error))
-    assert cells._submit(pool, task, tmp_path).exception() is error
+    assert workers._submit(pool, task, tmp_path).exception() is error
 
 
 def test_each_seed_has_its_own_random_numbers() -> None:

@@ -372,7 +372,7 @@ def test_the_environment_is_not_saved(tmp_path: Path, monkeypatch: pytest.Monkey
         monkeypatch.setenv("OTHER_OF_A_TEST", value)
         model = _compiled(source, environ=os.environ, KEYS={"a": "hush"})
         run(with_top(model), folder=tmp_path)
-    saved = (tmp_path / "cells" / "f" / "model.json").read_text()
+    saved = (tmp_path / "models" / "f" / "model.json").read_text()
     assert "environ" in saved
     assert "hush" not in saved
 

@@ -67,14 +67,14 @@ def test_a_folder_describes_its_run(done: Path) -> None:
     assert described["measures"]["ndcg@5:catalogue"]["gain"] == "exponential"
     assert {"python", "numpy", "scikit-surprise"} <= described["versions"].keys()
     assert {"system", "cores"} <= described["machine"].keys()
-    model = json.loads((done / "cells" / "SVD" / "model.json").read_text())
+    model = json.loads((done / "models" / "SVD" / "model.json").read_text())
     assert model["parameters"]["n_factors"] == 3
-    cell = json.loads((done / "cells" / "SVD" / "seed0-fold2.json").read_text())
-    assert cell["values"].keys() == described["measures"].keys()
-    assert cell["fit_seconds"] > 0
-    report = rn.Report.load(done / "cells" / "SVD" / "seed0-fold2.rated.json")
+    fold = json.loads((done / "models" / "SVD" / "seed0-fold2.json").read_text())
+    assert fold["test"].keys() == described["measures"].keys()
+    assert fold["fit_time"] > 0
+    report = rn.Report.load(done / "models" / "SVD" / "seed0-fold2.rated.json")
     assert set(report.users) == set(ratings()["user"])
-    assert report.mean["ndcg@5"] == pytest.approx(cell["values"]["ndcg@5"], abs=1e-12)
+    assert report.mean["ndcg@5"] == pytest.approx(fold["test"]["ndcg@5"], abs=1e-12)
 
 
 @pytest.mark.parametrize("n_jobs", JOBS)
@@ -83,14 +83,14 @@ def test_an_interrupted_run_resumes(folder: Path, n_jobs: int) -> None:
     seen: list[Any] = []
 
     def stop(result: Any) -> None:
-        seen.append(result.cell)
+        seen.append(result.key)
         if len(seen) == 3:
             raise InterruptedError
 
     options: dict[str, Any] = {"seeds": 2, "protocol": "both", "n_jobs": n_jobs}
     with pytest.raises(InterruptedError):
         run(folder=folder, on_result=stop, **options)
-    found = run(folder=folder, on_result=lambda one: seen.append(one.cell), **options)
+    found = run(folder=folder, on_result=lambda one: seen.append(one.key), **options)
     assert len(seen) == len({*seen}) == 12
     expected = run(**options)
     pd.testing.assert_frame_equal(found.per_user, expected.per_user)
@@ -100,10 +100,10 @@ def test_an_interrupted_run_resumes(folder: Path, n_jobs: int) -> None:
 def test_models_and_seeds_may_be_added(folder: Path) -> None:
     """To the results that exist."""
     run({"SVD": SVD(n_factors=3, n_epochs=2), "top": MostPopular()}, folder=folder)
-    cells: list[Any] = []
-    found = run(folder=folder, seeds=[1, 0], on_result=lambda one: cells.append(one.cell[:2]))
+    runs: list[Any] = []
+    found = run(folder=folder, seeds=[1, 0], on_result=lambda one: runs.append(one.key[:2]))
     # one seed is for what has none of its own, as are two for all: these models have none
-    assert set(cells) == {("biases", 0), ("SVD", 1), ("biases", 1), ("top", 1)}
+    assert set(runs) == {("biases", 0), ("SVD", 1), ("biases", 1), ("top", 1)}
     pd.testing.assert_frame_equal(found.per_user, run(seeds=2).per_user)
     assert found.runs.index.tolist() == [*product(models(), (0, 1), (1, 2))]  # sorted
     assert rn.load_runs(folder).table["done"].tolist() == [4, 4, 4]
@@ -224,7 +224,7 @@ def _contents(folder: Path) -> dict[str, bytes]:
 )
 def test_a_run_resumes_after_every_write(done: Path, lost: str) -> None:
     """Killed between two writes, or in the middle of one."""
-    path = done / "cells" / "SVD" / lost
+    path = done / "models" / "SVD" / lost
     (path.parent / ".0123456789abcdef.part").write_bytes(path.read_bytes()[:100])
     path.with_name(f"{lost.partition('.')[0]}.json").unlink()  # written last
     found = run(folder=done, protocol="both")
@@ -240,13 +240,13 @@ def _damaged(content: bytes, how: str) -> bytes:
 @pytest.mark.parametrize("name", ["seed0-fold1.json", "seed0-fold1.rated.json", "model.json"])
 def test_a_damaged_file_is_an_error(done: Path, name: str, how: str) -> None:
     """With its name; if the fold's files are deleted, the fold is repeated."""
-    path = done / "cells" / "SVD" / name
+    path = done / "models" / "SVD" / name
     path.write_bytes(_damaged(path.read_bytes(), how))
     with pytest.raises(rn.RecsysNdcgError, match=None if how == "bit" else name) as caught:
         run(folder=done, protocol="both")
     if name.endswith("rated.json"):
         assert "it trains that fold again" in str(caught.value)
-        for one in done.glob("cells/SVD/seed0-fold1.*"):
+        for one in done.glob("models/SVD/seed0-fold1.*"):
             one.unlink()
         run(folder=done, protocol="both")
 
@@ -258,7 +258,7 @@ def test_failed_folds_are_saved_and_repeated(folder: Path) -> None:
     with pytest.warns(rn.DataWarning, match=match):
         found = run({"bad": Failing(fold=2), **models()}, folder=folder)
     assert found.models == [*models()]
-    saved = (folder / "cells" / "bad" / "seed0-fold2.failed.txt").read_text()
+    saved = (folder / "models" / "bad" / "seed0-fold2.failed.txt").read_text()
     assert "Traceback" in saved
     assert "RuntimeError: no convergence" in saved
     runs = rn.load_runs(folder)
@@ -267,7 +267,7 @@ def test_failed_folds_are_saved_and_repeated(folder: Path) -> None:
     assert "bad failed" in runs.remarks[0]
     again: list[Any] = []
     found = run({"bad": Failing(fold=2), **models()}, folder=folder, on_result=again.append)
-    assert [str(one.cell) for one in again] == ["bad, seed 0, fold 2"]
+    assert [str(one) for one in again] == ["bad, seed 0, fold 2"]
     assert "bad" in found.models
     assert not list(folder.rglob("*.failed.txt"))
 
@@ -287,7 +287,7 @@ def test_a_full_disk_loses_nothing(folder: Path) -> None:
     ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 
     def fill(result: Any) -> None:
-        if result.cell[0] == [*models()][1]:
+        if result.model == [*models()][1]:
             resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
 
     try:
@@ -326,7 +326,7 @@ def test_models_may_have_any_name(name: str, folder: Path) -> None:
     """Each has a folder of its own inside the run's folder."""
     run({name: MostPopular(), f"{name}'": BaselineOnly()}, folder=folder)
     assert {path.name for path in folder.parent.iterdir()} == {folder.name}
-    assert len(list((folder / "cells").iterdir())) == 2
+    assert len(list((folder / "models").iterdir())) == 2
     found = rn.load_runs(folder).table
     assert {*found.index.get_level_values("model")} == {name, f"{name}'"}
 
@@ -343,8 +343,8 @@ def test_a_measure_may_have_the_name_of_a_column(folder: Path) -> None:
 
 def test_other_files_in_the_folder_stay(folder: Path) -> None:
     """Except old parts of files, whose process was killed."""
-    (folder / "cells").mkdir(parents=True)
-    old, new = folder / "cells" / ".0123456789abcdef.part", folder / ".4567.part"
+    (folder / "models").mkdir(parents=True)
+    old, new = folder / "models" / ".0123456789abcdef.part", folder / ".4567.part"
     for one in (old, new, folder / "notes.txt"):
         one.write_text("mine")
     os.utime(old, (time.time() - 4000, time.time() - 4000))
@@ -396,13 +396,13 @@ def test_two_experiments_that_start_together_are_not_mixed(other: Any, folder: P
 
 def test_a_missing_or_copied_file_of_a_fold_is_an_error(done: Path) -> None:
     """A missing fold or model is trained again; a folder without run.json is none of ours."""
-    cells = done / "cells" / "SVD"
+    place = done / "models" / "SVD"
     for name in ("seed0-fold1.json", "model.json"):
-        (cells / name).unlink()
+        (place / name).unlink()
         run(folder=done, protocol="both")
-    (cells / "seed0-fold1.rated.json").unlink()
+    (place / "seed0-fold1.rated.json").unlink()
     assert_rejected(r"seed0-fold1.rated.json", run, folder=done, protocol="both")
-    shutil.copy(cells / "seed0-fold2.json", cells / "seed0-fold1.json")
+    shutil.copy(place / "seed0-fold2.json", place / "seed0-fold1.json")
     assert_rejected(
         "another model, seed or fold than SVD, seed 0, fold 1", run, folder=done, protocol="both"
     )
@@ -414,13 +414,13 @@ def test_a_copied_result_of_another_model_is_an_error(folder: Path, tmp_path: Pa
     """With the name of its file."""
     for n_factors, place in ((3, folder), (4, tmp_path / "other")):
         run(_svd(n_factors), folder=place)
-    for path in (tmp_path / "other").glob("cells/f/seed0-fold1*"):
-        shutil.copy(path, folder / "cells" / "f")
+    for path in (tmp_path / "other").glob("models/f/seed0-fold1*"):
+        shutil.copy(path, folder / "models" / "f")
     for call in (lambda: run(_svd(3), folder=folder), lambda: rn.load_runs(folder).table):
         assert_rejected(r"seed0-fold1\.json: this result is of a diff", call)
 
 
-MODEL = "cells/SVD/model.json"
+MODEL = "models/SVD/model.json"
 DAMAGES: list[tuple[str, str, Any]] = [
     *(("run.json", key, None) for key in ("written_by", "begun")),
     *((MODEL, key, None) for key in ("fingerprint", "libraries")),
@@ -533,11 +533,11 @@ def test_a_folder_with_several_names_is_loaded_once(done: Path, monkeypatch: Any
 
 def test_a_measure_that_is_saved_twice_is_an_error(done: Path) -> None:
     """For every reader of the file."""
-    path = done / "cells" / "SVD" / "seed0-fold1.json"
+    path = done / "models" / "SVD" / "seed0-fold1.json"
     saved = json.loads(path.read_text())
-    rated, catalogue = saved["ranked"]
-    for ranked in ([rated, rated], [rated, {**catalogue, "names": rated["names"]}], []):
-        path.write_text(json.dumps({**saved, "ranked": ranked}))
+    rated = saved["reports"]["rated"]
+    for reports in ({"rated": rated, "catalogue": rated}, {"rated": rated}, {}):
+        path.write_text(json.dumps({**saved, "reports": reports}))
         for call in (
             lambda: run(folder=done, protocol="both"),
             lambda: rn.compare(rn.load_runs(done)),
@@ -562,8 +562,8 @@ def test_a_damaged_check_of_a_split_is_an_error(done: Path, how: str) -> None:
 def test_a_run_does_not_write_the_same_checks_again(done: Path) -> None:
     """Nor take what another version of the package wrote for damage."""
     first, second = (done / "splits" / f"seed0-fold{fold}.json" for fold in (1, 2))
-    with Archive.open(second, "split 4") as (values, _):
-        Archive({"report": values["report"] | {"verdict": "?"}}, {}).write(second, "split 4")
+    with Archive.open(second, "split 5") as (values, _):
+        Archive({"report": values["report"] | {"verdict": "?"}}, {}).write(second, "split 5")
     untouched = first.stat().st_mtime_ns
     run(folder=done, protocol="both")
     assert first.stat().st_mtime_ns == untouched

@@ -115,7 +115,7 @@ def test_one_failing_model_does_not_stop_the_others(
     with pytest.warns(rn.DataWarning, match=f"bad failed in 2 of 2 folds.*{fault}"):
         found = run({"bad": Raising(error), **models()}, **how)
     assert found.models == [*models()]
-    assert len(list(tmp_path.glob("cells/bad/*.failed.txt"))) == 2
+    assert len(list(tmp_path.glob("models/bad/*.failed.txt"))) == 2
 
 
 def test_a_model_that_estimates_nan_fails() -> None:

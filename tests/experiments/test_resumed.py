@@ -16,9 +16,8 @@ pytest.importorskip("surprise")
 from surprise import BaselineOnly
 
 import recsys_ndcg as rn
-from recsys_ndcg.experiments.cells import Cell, Result
 from recsys_ndcg.files.archive import Archive
-from recsys_ndcg.folds.folds import FoldRun
+from recsys_ndcg.folds import FoldRun
 from recsys_ndcg.surprise import MostPopular
 from tests.commands import run as run_command
 from tests.experiments.failing import Failing
@@ -79,10 +78,10 @@ def test_equal_names_of_two_runs_get_a_prefix(tmp_path: Path) -> None:
 def test_a_path_in_a_saved_fold_is_an_error(name: str, tmp_path: Path) -> None:
     """Scores are read only from the fold's own file."""
     run(folder=tmp_path)
-    cell = tmp_path / "cells" / "SVD" / "seed0-fold1.json"
-    (ranked,) = json.loads(cell.read_text())["ranked"]
-    with Archive.open(cell, "cell 4") as (stored, _):
-        Archive({**stored, "ranked": [ranked | {"file": name}]}, {}).write(cell, "cell 4")
+    fold = tmp_path / "models" / "SVD" / "seed0-fold1.json"
+    rated = json.loads(fold.read_text())["reports"]["rated"]
+    with Archive.open(fold, "fold 5") as (stored, _):
+        Archive({**stored, "reports": {"rated": rated | {"file": name}}}, {}).write(fold, "fold 5")
     with pytest.raises(rn.InvalidInputError, match="seed0-fold1"):
         rn.load_runs(tmp_path).table  # noqa: B018
 
@@ -90,8 +89,7 @@ def test_a_path_in_a_saved_fold_is_an_error(name: str, tmp_path: Path) -> None:
 def test_trackers_get_only_finite_numbers() -> None:
     """Some of them reject NaN."""
     scores = {"ndcg@5": 0.5, "rr": float("nan"), "rmse": float("inf")}
-    fold = FoldRun(test=scores, train={}, fit_time=1.0, test_time=2.0, n_users=3, ranked=[])
-    metrics = Result(Cell("m", 0, 1), fold, float("nan"), "").to_metrics()
+    metrics = FoldRun(test=scores, fit_time=1.0, test_time=2.0).to_metrics()
     assert metrics == {"ndcg_at_5": 0.5, "fit_seconds": 1.0, "predict_seconds": 2.0}
 
 

@@ -219,7 +219,7 @@ def test_a_report_is_cut_by_training_ratings() -> None:
 
 
 def _stop(result: Any) -> None:
-    if result.cell[1:] == (7, 3):
+    if result.key[1:] == (7, 3):
         raise KeyboardInterrupt
 
 
@@ -229,7 +229,7 @@ def test_an_interrupted_run_goes_on_at_its_cut(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         run(splits=splits, on_result=_stop, **options)
     done: list[Any] = []
-    again = run(splits=splits, on_result=lambda one: done.append(one.cell), **options)
+    again = run(splits=splits, on_result=lambda one: done.append(one.key), **options)
     names = [*models()]
     assert done == [*((name, 7, 3) for name in names[1:]), *((name, 7, 4) for name in names)]
     whole = run(splits=splits, seeds=[7]).trends

@@ -82,7 +82,7 @@ def test_a_stopped_run_ends_at_once_and_resumes(name: str, n_jobs: int, tmp_path
     """No process is left, and no finished fold is lost."""
     folder = tmp_path / "run"
     process = _begun(folder, n_jobs)
-    done = "cells/*/seed*.json"
+    done = "models/*/seed*.json"
     _until(lambda: len(list(folder.glob(done))) >= 3)
     os.kill(process.pid, getattr(signal, name))
     start = time.monotonic()

@@ -154,9 +154,9 @@ def test_scores_of_users_are_kept_or_not_on_request(kind: Any) -> None:
     assert len(kept.per_user) == 2 * sum(map(len, users))
     with rejects("pass keep_per_user=True, and fit again"):
         without.per_user  # noqa: B018
-    small, large = (len(pickle.dumps(one._folds)) for one in (without, kept))
+    small, large = (len(pickle.dumps(one._runs)) for one in (without, kept))
     without.fit(samples.dataset(samples.TABLE[samples.TABLE["user"] < "u020"]))
-    fewer = len(pickle.dumps(without._folds))
+    fewer = len(pickle.dumps(without._runs))
     assert small < 1.1 * fewer < large
 
 

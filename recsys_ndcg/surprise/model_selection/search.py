@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import product
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -16,14 +16,25 @@ from surprise.model_selection.search import BaseSearchCV
 from surprise.utils import get_rng
 
 from recsys_ndcg.arrays import Floats
-from recsys_ndcg.comparison import ModelScores, flatten_parameters
 from recsys_ndcg.convention import ConventionLike
 from recsys_ndcg.errors import InvalidInputError, check_integer, quote, suggest, warn
-from recsys_ndcg.folds import CheckedSplits, FoldPlan, FoldRuns, Measure, parse_measures, run_folds
+from recsys_ndcg.folds import (
+    CheckedSplits,
+    FoldPlan,
+    FoldRun,
+    Measure,
+    average_scores,
+    parse_measures,
+    run_folds,
+)
 from recsys_ndcg.significance import estimate_optimism
 from recsys_ndcg.surprise.algorithm import Algorithm
 from recsys_ndcg.surprise.library import add_missing_names
+from recsys_ndcg.surprise.model_selection.validation import pool_scores, tabulate_users
 from recsys_ndcg.surprise.traps import warn_of_truncation
+
+if TYPE_CHECKING:
+    from recsys_ndcg.comparison import ModelScores
 
 _MAX_KEPT = 500_000  # scores of users in each measure: about 100 MB
 
@@ -37,7 +48,7 @@ class MeasuredSearch(BaseSearchCV):  # type: ignore[misc] # surprise has no type
     features: Any
     progress: bool
     _known: Mapping[str, Measure] = MappingProxyType({})
-    _folds: list[FoldRuns]
+    _runs: list[list[FoldRun]]  # of each combination
 
     def fit(self, data: Any) -> None:
         """Cross-validate all combinations of parameters, with the current attributes.
@@ -81,7 +92,7 @@ class MeasuredSearch(BaseSearchCV):  # type: ignore[misc] # surprise has no type
         plan = replace(plan, keep_per_user=self._keeps_users(plan, parts))
         pairs = product(self.param_combinations, parts)
         total = len(self.param_combinations) * len(parts)
-        folds = run_folds(
+        runs = run_folds(
             ((Algorithm(self.algo_class(**chosen)), *split) for chosen, split in pairs),
             plan,
             total,
@@ -90,7 +101,7 @@ class MeasuredSearch(BaseSearchCV):  # type: ignore[misc] # surprise has no type
             pre_dispatch=self.pre_dispatch,
             verbose=self.joblib_verbose,
         )
-        self._folds = [FoldRuns(folds[i : i + len(parts)]) for i in range(0, total, len(parts))]
+        self._runs = [runs[i : i + len(parts)] for i in range(0, total, len(parts))]
         self._warn_of_diverged()
         self._warn_of_random_order()
         self._choose(plan)
@@ -112,7 +123,7 @@ class MeasuredSearch(BaseSearchCV):  # type: ignore[misc] # surprise has no type
     def per_user(self) -> pd.DataFrame:
         """The scores of every user, indexed by combination, fold and user."""
         self._check_fitted()
-        tables = {place: folds.per_user for place, folds in enumerate(self._folds)}
+        tables = {place: tabulate_users(runs) for place, runs in enumerate(self._runs)}
         return pd.concat(tables, names=["combination"])
 
     @property
@@ -122,8 +133,8 @@ class MeasuredSearch(BaseSearchCV):  # type: ignore[misc] # surprise has no type
         combinations = self.param_combinations
         names = [_describe(chosen, combinations) for chosen in combinations]
         return {
-            name: replace(folds.averaged_scores, parameters=flatten_parameters(chosen), search="")
-            for name, chosen, folds in zip(names, combinations, self._folds, strict=True)
+            name: replace(average_scores(runs, chosen), search="")
+            for name, chosen, runs in zip(names, combinations, self._runs, strict=True)
         }
 
     @property
@@ -159,13 +170,13 @@ class MeasuredSearch(BaseSearchCV):  # type: ignore[misc] # surprise has no type
         """Return `cv_results` and the pooled scores as a table with a row per combination."""
         self._check_fitted()
         table = pd.DataFrame({name: list(values) for name, values in self.cv_results.items()})
-        sums = pd.DataFrame([folds.pooled for folds in self._folds])
-        users = [sum(fold.n_users for fold in folds) for folds in self._folds]
+        sums = pd.DataFrame([pool_scores(runs) for runs in self._runs])
+        users = [sum(run.n_users for run in runs) for runs in self._runs]
         table = table.join(sums.add_prefix("pooled_test_")).assign(test_users=users)
         return table.rename_axis("combination")
 
     def _check_fitted(self) -> None:
-        if not hasattr(self, "_folds"):
+        if not hasattr(self, "_runs"):
             msg = "Nothing has been searched yet. Call fit(data) first."
             raise InvalidInputError(msg)
 
@@ -199,7 +210,7 @@ class MeasuredSearch(BaseSearchCV):  # type: ignore[misc] # surprise has no type
 
     def _choose(self, plan: FoldPlan) -> None:
         """Set `cv_results` and the best of each measure, in Surprise's names and order."""
-        combinations, folds = self.param_combinations, self._folds
+        combinations, runs = self.param_combinations, self._runs
         results: dict[str, Any] = {}
         self.cv_results = results
         self.best_index, self.best_params, self.best_score = {}, {}, {}
@@ -207,10 +218,10 @@ class MeasuredSearch(BaseSearchCV):  # type: ignore[misc] # surprise has no type
         for measure in plan.measures:
             name = measure.name
             kinds = {
-                kind: np.asarray([[getattr(fold, kind)[name] for fold in one] for one in folds])
+                kind: np.asarray([[getattr(run, kind)[name] for run in one] for one in runs])
                 for kind in (("test", "train") if plan.return_train_measures else ("test",))
             }
-            for fold in range(len(folds[0])):
+            for fold in range(len(runs[0])):
                 results |= {f"split{fold}_{kind}_{name}": of[:, fold] for kind, of in kinds.items()}
             for kind, of in kinds.items():
                 results[f"mean_{kind}_{name}"] = of.mean(axis=1)
@@ -222,14 +233,14 @@ class MeasuredSearch(BaseSearchCV):  # type: ignore[misc] # surprise has no type
             self.best_score[name] = np.nan if chosen is None else mean[place]
             self.best_estimator[name] = None if chosen is None else self.algo_class(**chosen)
         for kind in ("fit", "test"):
-            times = np.array([[getattr(fold, f"{kind}_time") for fold in one] for one in folds])
+            times = np.array([[getattr(run, f"{kind}_time") for run in one] for one in runs])
             results[f"mean_{kind}_time"] = times.mean(axis=1)
             results[f"std_{kind}_time"] = times.std(axis=1)
         results["params"] = combinations
         results |= {f"param_{key}": [one[key] for one in combinations] for key in combinations[0]}
 
     def _warn_of_diverged(self) -> None:
-        reasons = [[one.diverged for one in folds if one.diverged] for folds in self._folds]
+        reasons = [[one.diverged for one in runs if one.diverged] for runs in self._runs]
         bad = [place for place, errors in enumerate(reasons) if errors]
         if bad:
             warn(
@@ -240,13 +251,13 @@ class MeasuredSearch(BaseSearchCV):  # type: ignore[misc] # surprise has no type
 
     def _warn_of_random_order(self) -> None:
         found = [
-            list(dict.fromkeys(name for fold in folds for name in fold.names_without_order))
-            for folds in self._folds
+            list(dict.fromkeys(name for run in runs for name in run.without_order))
+            for runs in self._runs
         ]
         first = next((place for place, names in enumerate(found) if names), 0)
         name = getattr(self.algo_class, "__name__", type(self.algo_class).__name__)
         who = f"{name} with {self.param_combinations[first]}"
-        FoldRuns.warn_of_random_order(who, found, "combinations")
+        FoldRun.warn_of_random_order(who, found, "combinations")
 
 
 class GridSearchCV(MeasuredSearch, model_selection.GridSearchCV):  # type: ignore[misc]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Sequence
-from functools import partial
+from functools import partial, reduce
+from operator import add
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,8 +15,9 @@ from surprise.model_selection import KFold
 
 from recsys_ndcg.convention import ConventionLike
 from recsys_ndcg.errors import InvalidInputError, quote
-from recsys_ndcg.folds import CheckedSplits, FoldPlan, FoldRun, FoldRuns, Measure, run_folds
-from recsys_ndcg.split_checks import SplitReport, tabulate_checks
+from recsys_ndcg.folds import CheckedSplits, FoldPlan, FoldRun, Measure, average_scores, run_folds
+from recsys_ndcg.input import make_index
+from recsys_ndcg.split_checks import SplitReport
 from recsys_ndcg.surprise.algorithm import Algorithm
 from recsys_ndcg.surprise.library import add_missing_names, print_line
 from recsys_ndcg.surprise.traps import warn_of_truncation
@@ -27,13 +29,36 @@ if TYPE_CHECKING:
 _NAME_WIDTH, _CELL_WIDTH = 18, 8  # Surprise's
 
 
+def pool_scores(runs: Sequence[FoldRun]) -> dict[str, float]:
+    """Return the pooled score of each ranking measure over folds; empty if a fold diverged."""
+    pooled: dict[str, float] = {}
+    if not any(run.diverged for run in runs):
+        for protocol, names in runs[0].names.items():
+            totals = reduce(add, (run.audits[protocol].totals for run in runs))
+            pooled |= dict(zip(names, totals.pooled.tolist(), strict=True))
+    return pooled
+
+
+def tabulate_users(runs: Sequence[FoldRun]) -> pd.DataFrame:
+    """Return the scores of every user in folds, indexed by fold and user, a column per measure."""
+    tables = {}
+    for place, run in enumerate(runs, 1):
+        parts = [
+            pd.DataFrame(one.per_user, make_index(one.users, "user"), run.names[name], copy=True)
+            for name, audit in run.audits.items()
+            for one in [audit.scores]
+        ]
+        tables[place] = pd.concat(parts, axis=1) if parts else pd.DataFrame()
+    return pd.concat(tables, names=["fold", "user"])
+
+
 class CrossValidation(dict[str, Any]):
     """The result of `cross_validate`: Surprise's dict, with users' scores and pooled scores.
 
     Parameters
     ----------
-    folds : sequence of FoldRun
-        The results of the folds.
+    runs : sequence of FoldRun
+        The model on each fold.
     split_reports : sequence of SplitReport
         The checks of the folds.
 
@@ -50,45 +75,45 @@ class CrossValidation(dict[str, Any]):
         What `recsys_ndcg.check_split` finds in each fold, indexed by fold and check.
     """
 
-    def __init__(self, folds: Sequence[FoldRun], split_reports: Sequence[SplitReport] = ()) -> None:
+    def __init__(self, runs: Sequence[FoldRun], split_reports: Sequence[SplitReport] = ()) -> None:
         super().__init__()
         self.split_reports = tuple(split_reports)
-        for name in folds[0].test:
-            self[f"test_{name}"] = np.asarray([fold.test[name] for fold in folds])
-            if folds[0].train:
-                self[f"train_{name}"] = np.asarray([fold.train[name] for fold in folds])
-        self["fit_time"] = tuple(fold.fit_time for fold in folds)
-        self["test_time"] = tuple(fold.test_time for fold in folds)
-        self._folds = FoldRuns(folds)
+        for name in runs[0].test:
+            self[f"test_{name}"] = np.asarray([run.test[name] for run in runs])
+            if runs[0].train:
+                self[f"train_{name}"] = np.asarray([run.train[name] for run in runs])
+        self["fit_time"] = tuple(run.fit_time for run in runs)
+        self["test_time"] = tuple(run.test_time for run in runs)
+        self._runs = runs
 
     @property
     def per_user(self) -> pd.DataFrame:
         """The scores of every user in every fold."""
-        return self._folds.per_user
+        return tabulate_users(self._runs)
 
     @property
     def split_checks(self) -> pd.DataFrame:
         """What `recsys_ndcg.check_split` finds in each fold."""
-        return tabulate_checks(dict(enumerate(self.split_reports, 1)), ["fold"])
+        return SplitReport.tabulate(dict(enumerate(self.split_reports, 1)), ["fold"])
 
     @property
     def pooled(self) -> pd.Series[float]:
         """The pooled score of each ranking measure over all folds."""
-        return pd.Series(self._folds.pooled, name="pooled", dtype=float)
+        return pd.Series(pool_scores(self._runs), name="pooled", dtype=float)
 
     @property
     def averaged_scores(self) -> ModelScores:
         """The scores averaged within each user, for `recsys_ndcg.compare`."""
-        return self._folds.averaged_scores
+        return average_scores(self._runs)
 
     @property
     def n_users(self) -> list[int]:
         """Number of users in each testset."""
-        return [fold.n_users for fold in self._folds]
+        return [run.n_users for run in self._runs]
 
     def to_frame(self) -> pd.DataFrame:
         """Return a table of the folds, their mean and standard deviation, and pooled scores."""
-        folds = pd.DataFrame(dict(self), index=pd.RangeIndex(1, len(self._folds) + 1))
+        folds = pd.DataFrame(dict(self), index=pd.RangeIndex(1, len(self._runs) + 1))
         folds = folds.assign(test_users=self.n_users).astype(float)
         table = folds.rename(index=lambda place: f"fold {place}")
         table.loc["mean"] = folds.mean()
@@ -200,20 +225,20 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - Surprise's signature, and a few 
     needs_copies = effective_n_jobs(n_jobs) != 1
     parts = splits.iterate(partial(warn_of_truncation, type(algo)))
     tasks = ((Algorithm(copy.deepcopy(algo) if needs_copies else algo), *split) for split in parts)
-    folds = run_folds(
+    runs = run_folds(
         tasks, plan, splits.n_folds, progress=progress, n_jobs=n_jobs, pre_dispatch=pre_dispatch
     )
     splits.warn_of_leaks()
-    for fold in folds:
-        if fold.diverged:
-            raise fold.diverged
+    for run in runs:
+        if run.diverged:
+            raise run.diverged
     kind = type(algo).__name__
-    FoldRuns.warn_of_random_order(kind, [one.names_without_order for one in folds], "folds")
-    found = CrossValidation(folds, splits.reports)
+    FoldRun.warn_of_random_order(kind, [one.without_order for one in runs], "folds")
+    found = CrossValidation(runs, splits.reports)
     if verbose:
         names = ", ".join(one.name.upper() for one in plan.measures)
-        print_line(f"Evaluating {names} of algorithm {kind} on {len(folds)} split(s).\n")
-        _print_aligned(_build_summary(plan.measures, folds))
+        print_line(f"Evaluating {names} of algorithm {kind} on {len(runs)} split(s).\n")
+        _print_aligned(_build_summary(plan.measures, runs))
     return found
 
 
@@ -226,29 +251,29 @@ def _check_algorithm(algo: Any) -> None:
         raise InvalidInputError(msg)
 
 
-def _build_summary(measures: Sequence[Measure], folds: Sequence[FoldRun]) -> list[list[str]]:
+def _build_summary(measures: Sequence[Measure], runs: Sequence[FoldRun]) -> list[list[str]]:
     """Return a heading and the rows of the measures, the numbers of users and the times.
 
     Ranking measures have a second row with the pooled score in the column of the mean.
     """
     names = [one.name for one in measures]
     ranked = [one.name for one in measures if one.metric is not None]
-    table = [["", *(f"Fold {place}" for place in range(1, len(folds) + 1)), "Mean", "Std"]]
+    table = [["", *(f"Fold {place}" for place in range(1, len(runs) + 1)), "Mean", "Std"]]
     if not names:
         table.append([])  # Surprise prints an empty line
-    for part in ("test", "train") if folds[0].train else ("test",):
+    for part in ("test", "train") if runs[0].train else ("test",):
         table += [
-            _format_row(f"{name.upper()} ({part}set)", (getattr(one, part)[name] for one in folds))
+            _format_row(f"{name.upper()} ({part}set)", (getattr(one, part)[name] for one in runs))
             for name in names
         ]
     if ranked:
-        sums, blank = FoldRuns(folds).pooled, [""] * len(folds)
+        sums, blank = pool_scores(runs), [""] * len(runs)
         table += [[f"{name.upper()} (pooled)", *blank, f"{sums[name]:.4f}"] for name in ranked]
-        users = [one.n_users for one in folds]
+        users = [one.n_users for one in runs]
         means = [f"{np.mean(users):.1f}", f"{np.std(users):.1f}"]
         table.append(["Users (testset)", *map(str, users), *means])
-    table.append(_format_row("Fit time", (one.fit_time for one in folds), digits=2))
-    table.append(_format_row("Test time", (one.test_time for one in folds), digits=2))
+    table.append(_format_row("Fit time", (one.fit_time for one in runs), digits=2))
+    table.append(_format_row("Test time", (one.test_time for one in runs), digits=2))
     return table
 
 

@@ -1,13 +1,11 @@
-"""Train and measure the cells of an experiment, in this process or in workers.
+"""Train and measure models on folds, in this process or in workers.
 
-A cell is one model on one fold of one seed. Cells are independent: a killed process does not affect
-other cells.
+Runs are independent: a killed process does not affect others.
 """
 
 from __future__ import annotations
 
 import ctypes
-import math
 import os
 import pickle
 import re
@@ -15,17 +13,17 @@ import signal
 import sys
 import threading
 import time
-import traceback
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import chdir, suppress
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NamedTuple
+from traceback import format_exception
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import cloudpickle
@@ -34,109 +32,17 @@ from joblib import effective_n_jobs
 from joblib.externals.loky import ProcessPoolExecutor
 
 from recsys_ndcg.errors import InvalidInputError, label_messages
-from recsys_ndcg.folds import FoldPlan, FoldRun
-from recsys_ndcg.report import build_tracker_keys
+from recsys_ndcg.folds import FoldRun
 
 if TYPE_CHECKING:
     from recsys_ndcg.experiments.models import Model
+    from recsys_ndcg.folds import Fold
 
 _MAX_MESSAGE = 300  # characters of a message; the traceback has all of it
 
 
-class Cell(NamedTuple):
-    """One model in one fold of one seed."""
-
-    model: str
-    seed: int
-    fold: int
-
-    def __str__(self) -> str:
-        """Return the cell's name in messages."""
-        return f"{self.model}, seed {self.seed}, fold {self.fold}"
-
-
-class Task(NamedTuple):
-    """The input of a worker.
-
-    Parameters
-    ----------
-    cell : Cell
-        The cell to run.
-    model : Model
-        The model, of which a copy is trained.
-    trainset, testset
-        The split.
-    split : str
-        A digest of the split.
-    plan : FoldPlan
-        The measures.
-    """
-
-    cell: Cell
-    model: Model
-    trainset: Any
-    testset: list[Any]
-    split: str
-    plan: FoldPlan
-
-
-@dataclass(frozen=True)
-class Result:
-    """The result of training one model on one fold.
-
-    Parameters
-    ----------
-    cell : Cell
-        The model, seed and fold.
-    fold : FoldRun
-        The values of all measures, the scores of every user, and the times.
-    peak_memory : float
-        The process's peak memory meanwhile, in megabytes.
-    split : str
-        A digest of the trainset and the testset.
-    warnings : tuple of str
-        The messages of the warnings.
-    """
-
-    cell: Cell
-    fold: FoldRun
-    peak_memory: float
-    split: str
-    warnings: tuple[str, ...] = ()
-
-    @property
-    def model(self) -> str:
-        """The name of the model."""
-        return self.cell.model
-
-    @property
-    def scores(self) -> dict[str, float]:
-        """The value of every measure."""
-        return {name: float(value) for name, value in self.fold.test.items()}
-
-    @property
-    def costs(self) -> dict[str, float]:
-        """Seconds to fit, to predict and to measure, and megabytes of memory."""
-        return {
-            "fit_seconds": self.fold.fit_time,
-            "predict_seconds": self.fold.test_time + self.fold.rank_time,
-            "measure_seconds": self.fold.measure_time,
-            "peak_memory_mb": self.peak_memory,
-        }
-
-    def to_metrics(self) -> dict[str, float]:
-        """Return scores and costs as one flat dict of numbers, under keys that trackers take."""
-        values = {**self.scores, **self.costs}
-        keys = build_tracker_keys(values)
-        return {keys[name]: value for name, value in values.items() if math.isfinite(value)}
-
-
-class Failure(NamedTuple):
-    """The error of a cell."""
-
-    cell: Cell
-    error: str
-    traceback: str
+#: A model and the fold to train it on.
+Task = tuple["Model", "Fold"]
 
 
 def _get_peak_memory() -> float:
@@ -156,47 +62,48 @@ def _get_peak_memory() -> float:
     return float("nan")
 
 
-def run_task(
-    task: Task, show: Callable[[str, float], object] = lambda *_: None
-) -> Result | Failure:
-    """Train a model on a fold and measure it; any error but Ctrl-C becomes a failure.
+def run_task(task: Task, show: Callable[[str, float], object] = lambda *_: None) -> FoldRun:
+    """Train a model on a fold and measure it; any error but Ctrl-C ends only this run.
 
     `show` gets the share of the catalogue that is ranked.
     """
-    show_share = partial(show, f"{task.cell}: ranking the catalogue")
+    model, fold = task
+    show_share = partial(show, f"{model.name}, {fold}: ranking the catalogue")
     before = np.random.get_state()  # noqa: NPY002 - some algorithms of Surprise draw from it
-    np.random.seed(task.cell.seed)  # noqa: NPY002
+    np.random.seed(fold.seed)  # noqa: NPY002
     try:
         with chdir("."), label_messages("") as messages:  # a model may change the directory
             with suppress(OSError):  # on Linux, 5 resets the peak (man 5 proc)
                 Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
-            model = task.model.copy_unfitted(task.cell.seed)
-            fold = FoldRun.of(model, task.trainset, task.testset, task.plan, show_share)
-        if fold.diverged:
-            return _build_failure(task, fold.diverged)
-        return Result(task.cell, fold, _get_peak_memory(), task.split, tuple(messages))
+            run = fold.run(model.copy_unfitted(fold.seed), show_share)
+        if run.diverged:
+            return _fail(task, run.diverged)
+        run = replace(run, model=model.name, warnings=tuple(messages))
+        return replace(run, peak_memory=_get_peak_memory())
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - no model's error stops the others
-        return _build_failure(task, error)
+        return _fail(task, error)
     finally:
         np.random.set_state(before)  # noqa: NPY002
 
 
-def _build_failure(task: Task, error: BaseException) -> Failure:
-    """Return a failure with the first line of an error's message, and its traceback."""
+def _fail(task: Task, error: BaseException) -> FoldRun:
+    """Return a run that failed, with the first line of an error's message, and its traceback."""
     message = ""
     with suppress(Exception):  # a user's error class may fail to format its message
         message = str(error).strip().partition("\n")[0]
     if not isinstance(error, InvalidInputError):
         message = f"{type(error).__name__}: {message[:_MAX_MESSAGE]}"
-    return Failure(task.cell, message, "".join(traceback.format_exception(error)))
+    traceback = "".join(format_exception(error))
+    model, fold = task
+    return FoldRun(model.name, fold.seed, fold.number, error=message, traceback=traceback)
 
 
-def run_cells(
+def run_tasks(
     tasks: Iterable[Task], n_jobs: int | None, show: Callable[[str, float], object]
-) -> Generator[Result | Failure, None, None]:
-    """Yield the result or failure of each task as soon as it is finished.
+) -> Generator[FoldRun, None, None]:
+    """Yield the run of each task as soon as it is finished or has failed.
 
     With several jobs each worker is a process, and none of them outlives this generator. If one is
     killed, the tasks that were running are repeated at the end, each in a process of its own; a
@@ -222,17 +129,17 @@ def run_cells(
         yield from _run_in_processes([task], 1, killed)
         if killed:
             msg = "its process was killed, or the model ended it; n_jobs=1 needs less memory"
-            yield _build_failure(task, InvalidInputError(msg))
+            yield _fail(task, InvalidInputError(msg))
 
 
 def _run_in_processes(
     tasks: Iterable[Task], n_workers: int, broken: list[Task]
-) -> Iterator[Result | Failure]:
-    """Yield outcomes; collect the tasks that a killed worker interrupted, and run the others."""
+) -> Iterator[FoldRun]:
+    """Yield runs; collect the tasks that a killed worker interrupted, and run the others."""
     left, is_last = iter(tasks), False
     while not is_last:
         is_whole = True
-        outcomes: list[Result | Failure] = []
+        finished: list[FoldRun] = []
         running: dict[Future[Path], Task] = {}
         with TemporaryDirectory(prefix="recsys_ndcg") as folder:
             marker = Path(folder, "open")  # a file that is there while the pool is
@@ -245,19 +152,19 @@ def _run_in_processes(
                         for task in islice(left, n_workers - len(running)):
                             running[_submit(pool, task, Path(folder))] = task
                         is_last = len(running) < n_workers
-                    yield from outcomes  # while the workers go on
+                    yield from finished  # while the workers go on
                     if not running:
                         break
-                    outcomes.clear()
+                    finished.clear()
                     for future in wait(running, return_when=FIRST_COMPLETED).done:
                         task, error = running.pop(future), future.exception()
                         if error is None:
-                            outcomes.append(_take(future.result()))
+                            finished.append(_take(future.result()))
                         elif isinstance(error, BrokenProcessPool):
                             is_whole = False
                             broken.append(task)
                         else:  # an object cannot be sent to a worker, or back
-                            outcomes.append(_build_failure(task, error))
+                            finished.append(_fail(task, error))
             finally:
                 marker.unlink(missing_ok=True)
                 pool.shutdown(kill_workers=bool(running) or not is_whole)
@@ -274,11 +181,11 @@ def _submit(pool: ProcessPoolExecutor, task: Task, folder: Path) -> Future[Path]
 
 
 def _run_file(file: Path) -> Path:
-    """Run the task of a file in a worker, and return the file of its outcome."""
+    """Run the task of a file in a worker, and return the file of its result."""
     return _put(run_task(_take(file)), file.parent)
 
 
-def _put(value: Task | Result | Failure, folder: Path) -> Path:
+def _put(value: Task | FoldRun, folder: Path) -> Path:
     file = folder / uuid4().hex
     file.write_bytes(cloudpickle.dumps(value))
     return file

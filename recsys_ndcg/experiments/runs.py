@@ -23,7 +23,6 @@ from recsys_ndcg.comparison import (
     Comparison,
     ModelScores,
     compare,
-    flatten_parameters,
 )
 from recsys_ndcg.errors import (
     InvalidInputError,
@@ -32,10 +31,9 @@ from recsys_ndcg.errors import (
     label_messages,
     warn,
 )
-from recsys_ndcg.experiments.cells import Cell, Failure, Result, Task, run_cells
 from recsys_ndcg.experiments.comparison import ExperimentComparison
-from recsys_ndcg.experiments.fold_scores import FoldRatings, FoldScores, FoldTable
-from recsys_ndcg.experiments.folder import RunFolder
+from recsys_ndcg.experiments.fold_scores import FoldScores, count_ratings, tabulate_scores
+from recsys_ndcg.experiments.folder import RunFolder, RunKey
 from recsys_ndcg.experiments.models import (
     Model,
     describe_experiment,
@@ -45,69 +43,25 @@ from recsys_ndcg.experiments.models import (
     set_seed,
 )
 from recsys_ndcg.experiments.ratings import digest_split
-from recsys_ndcg.folds import CheckedSplits, FoldPlan, FoldRuns, RollingTime, lower_is_better
+from recsys_ndcg.experiments.workers import Task, run_tasks
+from recsys_ndcg.folds import (
+    CheckedSplits,
+    Fold,
+    FoldPlan,
+    FoldRun,
+    average_scores,
+    lower_is_better,
+)
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.rendering import Document, Renderable, Section, ShownTable, pluralise
 from recsys_ndcg.report import format_cells, write_inputs
 from recsys_ndcg.scoring import find_metric_name, list_sources, write_arguments
-from recsys_ndcg.split_checks import SplitReport, tabulate_checks
+from recsys_ndcg.split_checks import SplitReport
 
 _SECONDS = ["fit_seconds", "predict_seconds", "measure_seconds"]
 _HEADINGS = {**{name: f"{name.split('_')[0]}_s" for name in _SECONDS}, "peak_memory_mb": "MB"}
 _LONG = 9.95  # seconds, from which they are shown without decimals
 _COSTS = {**dict.fromkeys(_SECONDS, "mean"), "peak_memory_mb": "max"}
-
-
-@dataclass(frozen=True, eq=False)
-class ModelRun:
-    """The results of a model in all folds and seeds.
-
-    Parameters
-    ----------
-    results : sequence of Result
-        One per cell.
-    parameters : mapping
-        The model's parameters.
-    """
-
-    results: Sequence[Result]
-    parameters: Mapping[str, Any]
-
-    @property
-    def scores_of_folds(self) -> list[ModelScores]:
-        """The users' scores in each cell."""
-        return [FoldRuns([one.fold]).averaged_scores for one in self.results]
-
-    @property
-    def parts_by_items(self) -> list[pd.DataFrame]:
-        """The scores by stratum of items in each cell, if they are known."""
-        parts = (part.by_items for one in self.results for part in one.fold.ranked)
-        return [part for part in parts if part is not None]
-
-    @lazy_property
-    def averaged_scores(self) -> ModelScores:
-        """Its scores, averaged within each user, for `recsys_ndcg.compare`."""
-        folds = FoldRuns(one.fold for one in self.results)
-        scores = folds.average_scores([one.cell.seed for one in self.results])
-        return replace(scores, parameters=flatten_parameters(self.parameters))
-
-    @property
-    def summary(self) -> tuple[dict[Any, float], int, dict[Any, float]]:
-        """The mean of every measure, the number of users, and costs.
-
-        Means are over users, or over folds for measures without per-user scores; costs are the mean
-        seconds of a cell and the highest peak memory.
-        """
-        if not self.results:
-            return {}, 0, dict.fromkeys(_COSTS, np.nan)
-        by_cell = pd.DataFrame([one.scores for one in self.results])
-        means: dict[Any, float] = by_cell.mean().to_dict()
-        averaged = self.averaged_scores
-        for name, column in zip(averaged.names, averaged.per_user.T, strict=True):
-            scores = column[~np.isnan(column)]
-            means[name] = scores.mean() if len(scores) else np.nan
-        costs = pd.DataFrame([one.costs for one in self.results]).agg(_COSTS).to_dict()
-        return means, len(averaged.users), costs
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -128,13 +82,21 @@ class SavedRuns(Renderable):
     folders: Mapping[str, RunFolder]
 
     @lazy_property
-    def _models(self) -> dict[tuple[str, str], ModelRun]:
-        models = {}
-        for run, folder in self.folders.items():
-            for model, record in folder.models.items():
-                results = [folder.load_result(cell) for cell in folder.list_cells(model)]
-                models[run, model] = ModelRun(results, record["parameters"])
-        return models
+    def _runs(self) -> dict[tuple[str, str], list[FoldRun]]:
+        return {
+            (name, model): [*map(folder.load_run, folder.list_runs(model))]
+            for name, folder in self.folders.items()
+            for model in folder.models
+        }
+
+    @lazy_property
+    def _scores(self) -> dict[tuple[str, str], ModelScores]:
+        """The averaged scores of models that finished a fold."""
+        return {
+            (name, model): average_scores(runs, self.folders[name].models[model]["parameters"])
+            for (name, model), runs in self._runs.items()
+            if runs
+        }
 
     @property
     def table(self) -> pd.DataFrame:
@@ -161,7 +123,7 @@ class SavedRuns(Renderable):
         if measure is not None:
             text = measure.strip().lower()
             name = text if text in measures else find_metric_name(text, measures, "These runs")
-        rows = [self._build_row(run, model, one) for (run, model), one in self._models.items()]
+        rows = [self._build_row(*key) for key in self._runs]
         table = pd.DataFrame(rows).sort_values(
             ["ratings_digest", "settings_digest", name],
             ascending=[True, True, lower_is_better(name)],
@@ -205,27 +167,27 @@ class SavedRuns(Renderable):
 
     @property
     def model_scores(self) -> dict[str, ModelScores]:
-        """The scores of models that finished all cells of their runs, for ``rn.compare(runs)``."""
-        models = [model for _, model in self._models]
+        """The scores of models that finished all folds of their runs, for ``rn.compare(runs)``."""
+        models = [model for _, model in self._runs]
         return {
-            model if models.count(model) == 1 else f"{run}: {model}": one.averaged_scores
-            for (run, model), one in self._models.items()
-            if one.results and len(one.results) == self._count_cells(run)
+            model if models.count(model) == 1 else f"{run}: {model}": one
+            for (run, model), one in self._scores.items()
+            if len(self._runs[run, model]) == self._count_folds(run)
         }
 
-    def _build_row(self, run: str, model: str, one: ModelRun) -> dict[str, Any]:
-        folder = self.folders[run]
+    def _build_row(self, run: str, model: str) -> dict[str, Any]:
+        folder, runs = self.folders[run], self._runs[run, model]
         description = folder.description
         settings = json.dumps([description["splits"], description["measures"]], sort_keys=True)
-        means, users, costs = one.summary
+        means, users, costs = self._summarise(run, model)
         return {
             "run": run,
             "model": model,
             **dict.fromkeys(self._list_measures(), np.nan),
             **means,
             "users": users,
-            "done": len(one.results),
-            "of": self._count_cells(run),
+            "done": len(runs),
+            "of": self._count_folds(run),
             "failed": len(folder.list_failures(model)),
             **costs,
             "begun": description["begun"],
@@ -237,10 +199,28 @@ class SavedRuns(Renderable):
         each = (folder.description["measures"] for folder in self.folders.values())
         return list(dict.fromkeys(name for measures in each for name in measures))
 
-    def _count_cells(self, run: str) -> int:
-        """Return the number of pairs of seed and fold that a run has."""
+    def _count_folds(self, run: str) -> int:
+        """Return the number of folds of all seeds that a run has."""
         folder = self.folders[run]
-        return len({cell[1:] for model in folder.models for cell in folder.list_cells(model)})
+        return len({key[1:] for model in folder.models for key in folder.list_runs(model)})
+
+    def _summarise(self, run: str, model: str) -> tuple[dict[Any, float], int, dict[Any, float]]:
+        """Return the mean of every measure, the number of users, and costs.
+
+        Means are over users, or over folds for measures without per-user scores; costs are the mean
+        seconds of a fold and the highest peak memory.
+        """
+        runs = self._runs[run, model]
+        if not runs:
+            return {}, 0, dict.fromkeys(_COSTS, np.nan)
+        by_fold = pd.DataFrame([one.scores for one in runs])
+        means: dict[Any, float] = by_fold.mean().to_dict()
+        averaged = self._scores[run, model]
+        for name, column in zip(averaged.names, averaged.per_user.T, strict=True):
+            scores = column[~np.isnan(column)]
+            means[name] = scores.mean() if len(scores) else np.nan
+        costs = pd.DataFrame([one.costs for one in runs]).agg(_COSTS).to_dict()
+        return means, len(averaged.users), costs
 
 
 def _drop_repeats(messages: Iterable[Iterable[str]]) -> list[str]:
@@ -252,8 +232,8 @@ def _drop_repeats(messages: Iterable[Iterable[str]]) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """All fold runs of an experiment, and their results so far.
+class Experiment:
+    """Models to train on folds of ratings, and their runs so far.
 
     Parameters
     ----------
@@ -266,15 +246,15 @@ class Outcome:
     plan : FoldPlan
         The measures.
     folder : RunFolder, optional
-        The folder that results are saved to.
-    results : dict of Cell to Result
-        The results of finished fold runs.
-    failures : dict of Cell to str
-        The messages of failed fold runs.
+        The folder that runs are saved to.
+    runs : dict of (model, seed, fold) to FoldRun
+        Those that are finished.
+    failures : dict of (model, seed, fold) to str
+        The messages of those that failed.
     messages : list of str
         Warnings about the ratings.
-    fold_ratings : dict of (seed, fold) to FoldRatings
-        The numbers of ratings of each fold.
+    rating_counts : dict of (seed, fold)
+        What `count_ratings` returns for each fold.
     split_reports : dict of (seed, fold) to SplitReport
         The checks of each fold.
     """
@@ -284,10 +264,10 @@ class Outcome:
     seeds: Sequence[int]
     plan: FoldPlan
     folder: RunFolder | None = None
-    results: dict[Cell, Result] = field(default_factory=dict)
-    failures: dict[Cell, str] = field(default_factory=dict)
+    runs: dict[RunKey, FoldRun] = field(default_factory=dict)
+    failures: dict[RunKey, str] = field(default_factory=dict)
     messages: list[str] = field(default_factory=list)
-    fold_ratings: dict[tuple[int, int], FoldRatings] = field(default_factory=dict)
+    rating_counts: dict[tuple[int, int], tuple[Any, Any]] = field(default_factory=dict)
     split_reports: dict[tuple[int, int], SplitReport] = field(default_factory=dict)
 
     def with_folder(self, path: str | Path, fingerprint: str | Mapping[str, str] | None) -> Self:
@@ -299,47 +279,46 @@ class Outcome:
     def run_missing(
         self,
         n_jobs: int | None,
-        on_result: Callable[[Result], object] | None,
+        on_result: Callable[[FoldRun], object] | None,
         show: Callable[[str, float], object],
         show_line: Callable[[str], object],
     ) -> None:
-        """Run the missing fold runs; save each result before waiting for the next.
+        """Run what is missing; save each run before waiting for the next.
 
         `show` gets the share of each step that is done, `show_line` a sentence about each fold.
         """
         total = (self.ratings.n_folds or 0) * len(self.seeds) * len(self.models)
         show("Training", 0.0 if total else -1.0)
-        with closing(run_cells(self._iterate_tasks(), n_jobs, show)) as outcomes:
-            for outcome in outcomes:
-                if isinstance(outcome, Failure):
-                    place = "" if self.folder is None else f" ({self.folder.save_failure(outcome)})"
-                    self.failures[outcome.cell] = f"{outcome.error}{place}"
+        with closing(run_tasks(self._iterate_tasks(), n_jobs, show)) as runs:
+            for run in runs:
+                if run.error:
+                    place = "" if self.folder is None else f" ({self.folder.save_failure(run)})"
+                    self.failures[run.key] = f"{run.error}{place}"
                 else:
                     if self.folder is not None:
-                        self.folder.save(outcome)
-                    self.results[outcome.cell] = outcome
+                        self.folder.save_run(run)
+                    self.runs[run.key] = run
                     if on_result is not None:
-                        on_result(outcome)
-                n_done = len(self.results) + len(self.failures)
+                        on_result(run)
+                n_done = len(self.runs) + len(self.failures)
                 show("Training", n_done / total if total else -1.0)
                 count = f"{n_done} of {total}" if total else f"{n_done} done"
-                show_line(self._format_line(outcome, count))
+                show_line(self._format_line(run, count))
 
-    def _format_line(self, outcome: Result | Failure, count: str) -> str:
+    def _format_line(self, run: FoldRun, count: str) -> str:
         """Return a sentence about a fold: its name, first score and seconds, or its error."""
-        model, seed, fold = outcome.cell
         n_folds = self.ratings.n_folds
-        name = f"{model} seed {seed} fold {fold}{f'/{n_folds}' if n_folds else ''}"
-        if isinstance(outcome, Failure):
-            return f"{name}: failed: {outcome.error} ({count})"
-        scored = [one for one in outcome.scores.items() if not np.isnan(one[1])]
-        metric, score = (scored or [*outcome.scores.items()])[0]
-        seconds = sum(outcome.costs[one] for one in _SECONDS)
+        name = f"{run.model} seed {run.seed} fold {run.fold}{f'/{n_folds}' if n_folds else ''}"
+        if run.error:
+            return f"{name}: failed: {run.error} ({count})"
+        scored = [one for one in run.scores.items() if not np.isnan(one[1])]
+        metric, score = (scored or [*run.scores.items()])[0]
+        seconds = sum(run.costs[one] for one in _SECONDS)
         time = f"{seconds:.{0 if seconds >= _LONG else 1}f} s"
         return f"{name}: {metric} {score:.3f} ({time}; {count})"
 
     def _iterate_tasks(self) -> Iterator[Task]:
-        """Yield the missing fold runs, fold by fold, so that one split is in memory at a time."""
+        """Yield each model with the folds it misses, so that one split is in memory at a time."""
         for seed in self.seeds:
             splitter = self.ratings.splitter
             with suppress(TypeError):  # the splitter cannot be copied
@@ -349,17 +328,17 @@ class Outcome:
                 parts = self.ratings.iterate(self._warn_about_ratings, splitter)
             if seed == self.seeds[0]:
                 self.messages.extend(messages)
-            for fold, (trainset, testset) in enumerate(parts, 1):
+            for number, (trainset, testset) in enumerate(parts, 1):
                 train = self.ratings.train
                 split = digest_split(train, trainset.rating_scale, testset)
-                self.fold_ratings[seed, fold] = FoldRatings.of(train, testset)
-                self.split_reports[seed, fold] = report = self.ratings.reports[-1]
+                fold = Fold(trainset, testset, self.plan, seed, number, split)
+                self.rating_counts[seed, number] = count_ratings(train, testset)
+                self.split_reports[seed, number] = report = self.ratings.reports[-1]
                 if self.folder is not None:
-                    self.folder.save_split_report(seed, fold, report.to_dict())
-                for name, model in self.models.items():
-                    cell = Cell(name, seed, fold)
-                    if not self._is_done(cell, split):
-                        yield Task(cell, model, trainset, testset, split, self.plan)
+                    self.folder.save_split_report(seed, number, report.to_dict())
+                for model in self.models.values():
+                    if not self._is_done((model.name, seed, number), split):
+                        yield model, fold
 
     def _warn_about_ratings(self, ratings: Floats) -> None:
         """Warn if an algorithm truncates the ratings of the first trainset."""
@@ -369,18 +348,18 @@ class Outcome:
 
                 warn_of_truncation(kind, ratings)
 
-    def _is_done(self, cell: Cell, split: str) -> bool:
-        """Load a cell's result from the folder, if it exists; raise if its split differs."""
-        if self.folder is None or not self.folder.has_result(cell):
+    def _is_done(self, key: RunKey, split: str) -> bool:
+        """Load a run from the folder, if it exists; raise if its split differs."""
+        if self.folder is None or not self.folder.has_run(key):
             return False
-        result = self.folder.load_result(cell)
-        if result.split != split:
+        run = self.folder.load_run(key)
+        if run.split != split:
             msg = (
-                f"{self.folder.path}: {cell} was measured on another split than the current one. "
+                f"{self.folder.path}: {run} was measured on another split than the current one. "
                 "Give the splitter a random_state, or use another folder."
             )
             raise InvalidInputError(msg)
-        self.results[cell] = result
+        self.runs[key] = run
         return True
 
     def emit_warnings(self) -> None:
@@ -388,13 +367,12 @@ class Outcome:
         self.ratings.warn_of_leaks()
         for message in self.messages:
             warn(message)
-        by_model = {name: self._get_results(name) for name in self.models}
+        by_model = {name: self._get_runs(name) for name in self.models}
         emit_labelled_warnings(
             {name: _drop_repeats(one.warnings for one in each) for name, each in by_model.items()}
         )
         for name, each in by_model.items():
-            names = [one.fold.names_without_order for one in each]
-            FoldRuns.warn_of_random_order(name, names, "folds")
+            FoldRun.warn_of_random_order(name, [one.without_order for one in each], "folds")
 
     def compare_models(
         self, baseline: str | None, arguments: Mapping[str, Any], *, progress: bool
@@ -414,60 +392,63 @@ class Outcome:
             raise InvalidInputError(msg)
         for message in failed.values():
             warn(f"{message} It is left out of the comparison.")
+        runs = {name: self._get_runs(name) for name in self.models if name not in failed}
         models = {
-            name: ModelRun(self._get_results(name), one.parameters)
-            for name, one in self.models.items()
-            if name not in failed
+            name: average_scores(each, self.models[name].parameters) for name, each in runs.items()
         }
         against = None if baseline in failed else baseline
         if against is None and len(models) == 1:
             against = CHANCE
         comparison = compare(models, baseline=against, progress=progress)
-        rows = [
-            {**one.cell._asdict(), **one.costs, "users": one.fold.n_users, **one.scores}
-            for run in models.values()
-            for one in run.results
-        ]
-        runs_table = pd.DataFrame(rows).set_index(["model", "seed", "fold"])
+        every = [run for each in runs.values() for run in each]
+        names = ["model", "seed", "fold"]
+        keys = pd.MultiIndex.from_tuples([one.key for one in every], names=names)
+        rows = [{**one.costs, "users": one.n_users, **one.scores} for one in every]
         code = self._format_code(comparison, arguments)
         return ExperimentComparison(
             replace(comparison._data, code=code),
-            runs_table=runs_table,
-            fold_scores=self._collect_fold_scores(models, comparison.metrics),
-            split_checks=tabulate_checks(self.split_reports, ["seed", "fold"]),
+            runs_table=pd.DataFrame(rows, keys),
+            fold_scores=self._collect_fold_scores(runs, comparison.metrics),
+            split_checks=SplitReport.tabulate(self.split_reports, ["seed", "fold"]),
         )
 
     def _collect_fold_scores(
-        self, models: Mapping[str, ModelRun], metrics: Sequence[str]
+        self, models: Mapping[str, Sequence[FoldRun]], metrics: Sequence[str]
     ) -> FoldScores:
         """Return the users' scores in each fold and seed, and the times of cuts."""
-        splitter, cells = self.ratings.splitter, sorted(self.fold_ratings)
+        places = sorted(self.rating_counts)
+        counts, n_training = zip(*map(self.rating_counts.get, places), strict=True)
         return FoldScores(
             metrics,
             {
-                name: [FoldTable.of(scores, metrics) for scores in one.scores_of_folds]
-                for name, one in models.items()
+                name: [tabulate_scores(average_scores([run]), metrics) for run in runs]
+                for name, runs in models.items()
             },
-            folds=[fold for _, fold in cells],
-            ratings=[self.fold_ratings[cell] for cell in cells],
-            items={name: one.parts_by_items for name, one in models.items()},
-            cuts=splitter.find_cuts(self.ratings.data) if isinstance(splitter, RollingTime) else (),
+            folds=[number for _, number in places],
+            counts=counts,
+            n_training=n_training,
+            items={
+                name: [run.by_items for run in runs if run.by_items is not None]
+                for name, runs in models.items()
+            },
+            cuts=self.ratings.find_cuts(),
         )
 
-    def _get_results(self, model: str) -> list[Result]:
-        """Return the results of a model, in order."""
-        return [one for cell, one in sorted(self.results.items()) if cell.model == model]
+    def _get_runs(self, model: str) -> list[FoldRun]:
+        """Return the finished runs of a model, in order."""
+        return [run for key, run in sorted(self.runs.items()) if key[0] == model]
 
     def _describe_failures(self) -> dict[str, str]:
         """Return a message for each model that failed in a fold."""
         messages = {}
         for name in self.models:
-            bad = [cell for cell in self.failures if cell.model == name]
+            bad = [key for key in self.failures if key[0] == name]
             if bad:
-                n_cells = len(bad) + len(self._get_results(name))
+                n_folds = len(bad) + len(self._get_runs(name))
+                _, seed, fold = bad[0]
                 messages[name] = (
-                    f"{name} failed in {len(bad)} of {n_cells} folds, first in seed {bad[0].seed}, "
-                    f"fold {bad[0].fold}: {self.failures[bad[0]]}"
+                    f"{name} failed in {len(bad)} of {n_folds} folds, first in seed {seed}, "
+                    f"fold {fold}: {self.failures[bad[0]]}"
                 ).rstrip(".") + "."
         return messages
 
