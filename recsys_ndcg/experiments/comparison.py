@@ -40,16 +40,16 @@ class ExperimentComparison(Comparison):
 
     Parameters
     ----------
-    runs_table : pandas.DataFrame
+    _runs : pandas.DataFrame
         Time, memory and scores of each fold run.
-    fold_scores : FoldScores
+    _folds : FoldScores
         The scores in each fold.
     split_checks : pandas.DataFrame
         What `check_split` finds in each fold, by seed, fold and check.
     """
 
-    runs_table: pd.DataFrame
-    fold_scores: FoldScores
+    _runs: pd.DataFrame
+    _folds: FoldScores
     split_checks: pd.DataFrame
 
     @property
@@ -60,7 +60,7 @@ class ExperimentComparison(Comparison):
         measure. Together the seconds are nearly all the time of the experiment in one process;
         splitting the ratings and comparing the models take the rest.
         """
-        return self.runs_table.copy()
+        return self._runs.copy()
 
     @lazy_property
     def trends(self) -> Trends:
@@ -71,13 +71,13 @@ class ExperimentComparison(Comparison):
         InvalidInputError
             The folds do not follow each other in time.
         """
-        if not self.fold_scores.cuts:
+        if not self._folds.cuts:
             msg = (
                 "Only the comparison that rn.experiment(..., splits=RollingTime()) returns has "
                 "trends. Import RollingTime from recsys_ndcg.folds."
             )
             raise InvalidInputError(msg)
-        return Trends(self, self.fold_scores)
+        return Trends(self, self._folds)
 
     def cold_start(self) -> pd.DataFrame:
         """Return the scores by number of training ratings of user and item, unknown ones apart.
@@ -93,8 +93,8 @@ class ExperimentComparison(Comparison):
             these items counted (`Report.by_items`), over users and folds, for metrics that are sums
             over labels; without interval and chance.
         """
-        table = make_cold_start_table(self, self.fold_scores)
-        return ReadableTable.of(table, partial(build_cold_start_document, self, self.fold_scores))
+        table = make_cold_start_table(self, self._folds)
+        return ReadableTable.of(table, partial(build_cold_start_document, self, self._folds))
 
     @property
     def remarks(self) -> list[str]:
@@ -149,7 +149,7 @@ class ExperimentComparison(Comparison):
     ) -> Document:
         """Return the document in one metric, as of a `Comparison`, with the scores by cut."""
         document = super()._document(metric, kinds, with_verdict=with_verdict)
-        if kinds[0] != "leaderboard" or not self.fold_scores.cuts:
+        if kinds[0] != "leaderboard" or not self._folds.cuts:
             return document
         first, *others = document.sections
         section = self.trends.build_section([self._find_metric(metric)])
@@ -161,14 +161,14 @@ class ExperimentComparison(Comparison):
         from recsys_ndcg.comparison import build_comparison_page  # noqa: PLC0415
 
         metrics = self._data.metrics_of_users[:1]
-        cold_start = build_cold_start_section(self, self.fold_scores, metrics)
-        trends = [self.trends.build_page_section()] if self.fold_scores.cuts else []
-        costs = sum_costs(self.runs_table)
+        cold_start = build_cold_start_section(self, self._folds, metrics)
+        trends = [self.trends.build_page_section()] if self._folds.cuts else []
+        costs = sum_costs(self._runs)
         return build_comparison_page(self, command, [*trends, cold_start], costs)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tables, the verdict and the remarks as values for JSON; NaN becomes None."""
-        tables = self.trends.tables if self.fold_scores.cuts else {}
+        tables = self.trends.tables if self._folds.cuts else {}
         trends = {name: _to_rows(one) for name, one in tables.items()}
         return {
             **super().to_dict(),

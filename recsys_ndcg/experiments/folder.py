@@ -30,7 +30,7 @@ from recsys_ndcg.errors import InvalidInputError, quote, warn
 from recsys_ndcg.experiments.models import GIVEN_PREFIX
 from recsys_ndcg.files import Archive, check_path, open_file, to_json_value, write_file
 from recsys_ndcg.folds import FoldRun
-from recsys_ndcg.report import Report
+from recsys_ndcg.report import Report, ReportData
 from recsys_ndcg.scoring import Audit
 
 _FORMAT = 5

@@ -407,8 +407,8 @@ class Experiment:
         code = self._format_code(comparison, arguments)
         return ExperimentComparison(
             replace(comparison._data, code=code),
-            runs_table=pd.DataFrame(rows, keys),
-            fold_scores=self._collect_fold_scores(runs, comparison.metrics),
+            _runs=pd.DataFrame(rows, keys),
+            _folds=self._collect_fold_scores(runs, comparison.metrics),
             split_checks=SplitReport.tabulate(self.split_reports, ["seed", "fold"]),
         )
 

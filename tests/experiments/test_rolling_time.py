@@ -363,7 +363,7 @@ def test_other_lengths_of_lists_explain_only_changes_in_the_same_direction(
     changes: dict[str, float], who: str
 ) -> None:
     """If chance falls and a model rises, they explain nothing of it."""
-    trends: Any = Trends(rolled(), rolled().fold_scores)
+    trends: Any = Trends(rolled(), rolled()._folds)
     table, slopes = trends.table, trends.slopes
     table["chance"] = table.index.get_level_values("cut").map({1: 0.8, 2: 0.7, 3: 0.6, 4: 0.5})
     slopes["change"] = slopes.index.get_level_values("model").map(changes)
