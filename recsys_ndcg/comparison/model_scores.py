@@ -24,7 +24,6 @@ from recsys_ndcg.scoring import (
     Scores,
     Signature,
     describe_protocol,
-    sign_for_users,
     sign_runs,
 )
 
@@ -351,7 +350,7 @@ def update_user_counts(signatures: Mapping[str, Signature], scores: Floats) -> d
     """Return signatures with the number of users who have a score."""
     counts = (~np.isnan(scores)).sum(axis=0).tolist()
     return {
-        name: sign_for_users(signature, count)
+        name: sign_runs([signature], count)
         for (name, signature), count in zip(signatures.items(), counts, strict=True)
     }
 

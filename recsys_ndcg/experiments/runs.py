@@ -55,7 +55,7 @@ from recsys_ndcg.folds import (
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.rendering import Document, Renderable, Section, ShownTable, pluralise
 from recsys_ndcg.report import format_cells, write_inputs
-from recsys_ndcg.scoring import find_metric_name, list_sources, write_arguments
+from recsys_ndcg.scoring import find_metric_name, write_arguments
 from recsys_ndcg.split_checks import SplitReport
 
 _SECONDS = ["fit_seconds", "predict_seconds", "measure_seconds"]
@@ -458,7 +458,7 @@ class Experiment:
         signatures = comparison.signatures
         how = write_arguments(signatures[comparison.metrics[0]])
         # the trainset of each fold gives the rest
-        reads_features = any("features" in list_sources(one) for one in signatures.values())
+        reads_features = any("features" in one.fields for one in signatures.values())
         splitter, is_number = self.ratings.splitter, self.ratings.is_default_kind
         made = [*(one.given for one in self.models.values()), *(() if is_number else [splitter])]
         given = {name: value for name, value in arguments.items() if value is not None}

@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import Flags, Floats, Positions
-from recsys_ndcg.errors import InvalidInputError, check_choice
+from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, check_choice
 from recsys_ndcg.input import format_id
+from recsys_ndcg.metrics import parse_metrics
 from recsys_ndcg.rendering import (
     Charts,
     Document,
@@ -31,7 +32,6 @@ from recsys_ndcg.scoring import (
     Scores,
     Signature,
     find_metric_name,
-    list_sources,
     write_arguments,
 )
 
@@ -364,7 +364,12 @@ def write_call_arguments(signatures: Iterable[Signature]) -> list[str]:
 
 def _list_sources(signatures: Iterable[Signature]) -> list[str]:
     """Return the arguments that some metric needs besides the lists, such as ``"train"``."""
-    return sorted({name for one in signatures for name in list_sources(one)})
+    needed: set[str] = set()
+    for one in signatures:
+        with suppress(RecsysNdcgError):  # a metric or a choice of the user's own is not known
+            (metric,) = parse_metrics(one.metric)
+            needed |= metric.find_sources(one.convention)
+    return sorted(needed)
 
 
 def write_evaluation_code(report: Report) -> str:

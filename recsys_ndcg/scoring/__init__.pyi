@@ -15,8 +15,6 @@ from recsys_ndcg.scoring.scores import subtract_scores as subtract_scores
 from recsys_ndcg.scoring.signature import OTHER_DEFAULTS as OTHER_DEFAULTS
 from recsys_ndcg.scoring.signature import Signature as Signature
 from recsys_ndcg.scoring.signature import describe_protocol as describe_protocol
-from recsys_ndcg.scoring.signature import list_sources as list_sources
-from recsys_ndcg.scoring.signature import sign_for_users as sign_for_users
 from recsys_ndcg.scoring.signature import sign_runs as sign_runs
 from recsys_ndcg.scoring.signature import write_arguments as write_arguments
 from recsys_ndcg.scoring.totals import ITEM_COUNTS as ITEM_COUNTS

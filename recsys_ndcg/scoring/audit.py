@@ -24,7 +24,7 @@ from recsys_ndcg.scoring.measuring import Block, map_blocks
 from recsys_ndcg.scoring.plan import Plan
 from recsys_ndcg.scoring.requirements import find_chance_objection
 from recsys_ndcg.scoring.scores import ORDER_ROLES, ORDER_TABLES, Scores, subtract_scores
-from recsys_ndcg.scoring.signature import Signature, sign_for_users
+from recsys_ndcg.scoring.signature import Signature, sign_runs
 from recsys_ndcg.scoring.totals import LABEL_ROLES, TIE_ROLES, Totals
 from recsys_ndcg.significance import Moments
 
@@ -266,7 +266,7 @@ class Audit:
                 return Audit.of(self.source.lists.take(users), self.source.plan)
         scores = self.scores.take(users)
         counted = zip(self.signatures.items(), scores.n_scored, strict=True)
-        signatures = {name: sign_for_users(signature, n) for (name, signature), n in counted}
+        signatures = {name: sign_runs([signature], n) for (name, signature), n in counted}
         return Audit(signatures, Totals.of(scores), scores)
 
     def exceeds_chance(

@@ -246,20 +246,17 @@ def sign(one: Measurement, facts: Facts, n_users: int) -> Signature:
     return Signature._from_parts(str(one.metric), texts)
 
 
-def sign_runs(runs: Sequence[Signature]) -> Signature:
-    """Return the signature of a mean over several runs, with the sources of all."""
+def sign_runs(runs: Sequence[Signature], n_users: int | None = None) -> Signature:
+    """Return the signature of a mean over runs, with the sources of all, and over so many users."""
     first, *others = [run.fields for run in runs]
     texts = Convention.parse_texts(runs[0].text)[1]
     for name in first.keys() & SOURCES.keys():
         found = sorted({str(one.get(name)) for one in (first, *others)})
         if len(found) > 1:
             texts[name] = f"{len(found)} kinds#{_hash_text('|'.join(found))}"
+    if n_users is not None:
+        texts["users"] = str(n_users)
     return Signature._from_parts(runs[0].metric, texts)
-
-
-def sign_for_users(signature: Signature, n_users: int) -> Signature:
-    """Return the signature with another number of users."""
-    return Signature._from_parts(signature.metric, {**signature._texts, "users": str(n_users)})
 
 
 def write_arguments(signature: Signature) -> str:
@@ -284,15 +281,6 @@ def write_arguments(signature: Signature) -> str:
         if texts.get(name, text) != text
     )
     return f"{first}, convention=rn.Convention({choices})" if choices else first
-
-
-def list_sources(signature: Signature) -> list[str]:
-    """Return the arguments that the metric needs besides the lists, such as ``"train"``."""
-    with suppress(RecsysNdcgError):  # a metric or a choice of the user's own is not known
-        (metric,) = parse_metrics(signature.metric)
-        needs = metric.find_sources(signature.convention)
-        return [name for name in SOURCES if name in needs]
-    return []
 
 
 def describe_protocol(signature: Signature) -> str:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg import metrics
-from recsys_ndcg.scoring import sign_for_users
+from recsys_ndcg.scoring import sign_runs
 from tests import drawn_reports, strategies
 from tests.accuracy import FIELDS, METRICS
 from tests.errors import assert_rejected
@@ -249,7 +249,7 @@ def test_differences_have_both_values() -> None:
     assert other.differences(usual) == {name: pair[::-1] for name, pair in expected.items()}
     assert usual.differences(_signature("precision@2"))["metric"] == ("ndcg@2", "precision@2")
     assert usual.differences(_report(ROWS[:2]).signature("ndcg@2")) == {"users": (2, 1)}
-    assert usual.differences(sign_for_users(usual, 7)) == {"users": (2, 7)}
+    assert usual.differences(sign_runs([usual], 7)) == {"users": (2, 7)}
 
 
 def test_a_signature_is_a_string_equal_to_each_of_its_forms() -> None:
