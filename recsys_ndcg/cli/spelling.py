@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from contextvars import ContextVar
 
 #: The options of the command that runs, by their names in Python.
@@ -34,14 +34,9 @@ _OTHER_NAMES = {"separator": "sep", "list_separator": "list_sep"}
 _FORMAT = re.compile(r"\(path, rn\.TextFormat\((\w+)=('[^']*'|\w+)\)\)")
 
 
-@contextmanager
-def use_options(options: Mapping[str, Sequence[str]]) -> Iterator[None]:
+def use_options(options: Mapping[str, Sequence[str]]) -> None:
     """Let `name_options` write the options of a command, given by their names in Python."""
-    token = _options.set(options)
-    try:
-        yield
-    finally:
-        _options.reset(token)
+    _options.set(options)
 
 
 def name_options(message: str, names: Sequence[str] = ()) -> str:
@@ -52,8 +47,8 @@ def name_options(message: str, names: Sequence[str] = ()) -> str:
 
     Examples
     --------
-    >>> with use_options({"columns": ["--columns"]}):
-    ...     name_options("Pass columns={'estimated': 'est'}.")
+    >>> use_options({"columns": ["--columns"]})
+    >>> name_options("Pass columns={'estimated': 'est'}.")
     'Pass --columns estimated=est.'
     """
     if names:

@@ -178,8 +178,8 @@ def test_names_of_models_and_ids_are_no_options(tmp_path: Path) -> None:
     rn.compare({"KNN k=20": rows, "KNN k=40": dict(rows)}).save(path)
     result = run("report", path)
     assert "KNN k=20 and KNN k=40 have the same score" in result.stdout
-    with use_options({"seed": ["--seed"]}):
-        assert name_options("user 'seed=1' of x") == "user 'seed=1' of x"
+    use_options({"seed": ["--seed"]})
+    assert name_options("user 'seed=1' of x") == "user 'seed=1' of x"
 
 
 @pytest.mark.parametrize(
@@ -204,5 +204,5 @@ def test_an_argument_of_python_becomes_an_option(python: str, typed: str) -> Non
     """With its value as a shell reads it; others stay."""
     names = {name: [f"--{name}"] for name in ("users", "columns", "draws", "sep")}
     names |= {"k": ["-k"], "convention": ["-c"]}
-    with use_options(names):
-        assert name_options(python) == typed
+    use_options(names)
+    assert name_options(python) == typed
