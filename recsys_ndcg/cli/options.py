@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import shlex
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any
@@ -41,6 +45,18 @@ GROUPS = {
             "Output",
         )
     )
+}
+
+#: The options of the command that runs, by their names in Python.
+_names: ContextVar[Mapping[str, Sequence[str]]] = ContextVar("_names", default={})  # noqa: B039 - never changed
+#: Python's names of options, if the command line has others.
+_OTHER_NAMES = {"separator": "sep", "list_separator": "list_sep"}
+_FILE_FORMAT = "(path, rn.TextFormat("
+#: What remarks say of Python.
+_PHRASES = {
+    "RankedLists.from_labels(labels, results)": "--labels FILE --results FILE",
+    "(catalogue=items, or their number)": "(--catalogue FILE, or --n-items N)",
+    "columns={'estimated': 'rank'}": "--columns estimated=rank",
 }
 
 
@@ -345,3 +361,67 @@ def _import_metric(text: str) -> str:
             msg = f"{found['name']!r} is no metric. Decorate it with @rn.metric."
             raise InvalidInputError(msg)
         return f"{register_metric(kind).name}{found['rest']}"
+
+
+def set_names(names: Mapping[str, Sequence[str]]) -> None:
+    """Set how the options of the command are typed, for `write_options`."""
+    _names.set(names)
+
+
+def write_options(message: BaseException) -> str:
+    """Return a message with the options to type in place of the Python that it marks.
+
+    Python stays where the command has no such option.
+
+    Examples
+    --------
+    >>> set_names({"columns": ["--columns"]})
+    >>> write_options(InvalidInputError("Pass `columns={'estimated': 'est'}`, not `k=5`."))
+    'Pass --columns estimated=est, not k=5.'
+    """
+    return RecsysNdcgError.CODE.sub(lambda found: _write_option(found[1]), message.args[0])
+
+
+def write_remark(text: str) -> str:
+    """Return a remark with options in place of what it says of Python, if the command has them."""
+    for python, typed in _PHRASES.items() if "labels" in _names.get() else ():
+        text = text.replace(python, typed)
+    return text
+
+
+def _write_option(code: str) -> str:
+    from recsys_ndcg.convention import Convention
+
+    names = _names.get()
+    if code.startswith(_FILE_FORMAT):
+        name, _, value = code.removeprefix(_FILE_FORMAT).rstrip(")").partition("=")
+        value = {"False": "no", "True": "yes"}.get(value, value.strip("'"))
+        typed = f"FILE,{_OTHER_NAMES.get(name, name)}={value}"
+        return typed if value[-1].isalnum() else f"'{typed}'"
+    if "=" not in code.partition("(")[0] and "labels" in code:
+        return "--labels FILE --results FILE" if "labels" in names else code
+    name, _, value = code.rpartition("elsewhere ")[2].partition("=")
+    option = names.get(_OTHER_NAMES.get(name, name), [""])[0]
+    value = _write_value(value)
+    if name == "convention" and value and "=" not in value:
+        option = "--preset"
+    elif not option and value and name in Convention.field_names() and "convention" in names:
+        option, value = "--convention", f"{name}={value}"
+    return f"{option} {value}".rstrip() if option else code
+
+
+def _write_value(text: str) -> str:
+    """Return a value of Python as a user types it: without quotes, mappings as name=value."""
+    if text.startswith("Convention("):
+        return shlex.quote(text.removeprefix("Convention(").rstrip(")").replace("'", ""))
+    with suppress(ValueError, SyntaxError):
+        value = ast.literal_eval(text)
+        pairs = value.items() if isinstance(value, dict) else ()
+        typed = [
+            f"{ours}={'...' if one is ... else one}"
+            for ours, theirs in pairs
+            for one in (theirs if isinstance(theirs, list) else [theirs])
+        ]
+        word = ",".join(typed) or str(value)
+        return shlex.quote(word) if re.search(r"\w", word) else f"'{word}'"
+    return text

@@ -32,9 +32,8 @@ try:
 except RecsysNdcgError as error:
     sys.exit(str(error))
 
-from recsys_ndcg.cli.options import GROUPS, repeat_options
+from recsys_ndcg.cli.options import GROUPS, repeat_options, set_names, write_options
 from recsys_ndcg.cli.output import print_message
-from recsys_ndcg.cli.spelling import name_options, use_options
 from recsys_ndcg.version import __version__
 
 _WRONG, _BUG, _INTERRUPTED, _CLOSED = 2, 70, 130, 1
@@ -164,7 +163,7 @@ def build_application(names: Iterable[str] = _COMMANDS) -> App:
 
 def _refuse_unknown_options(_: App, __: Sequence[str], arguments: ArgumentCollection) -> None:
     """Raise if a word that would be a file looks like an option; '-' is standard input."""
-    use_options({one.field_info.name: one.names for one in arguments})
+    set_names({one.field_info.name: one.names for one in arguments})
     for token in (token for one in arguments for token in one.tokens if token.keyword is None):
         if token.value.startswith("-") and token.value != "-" and not os.path.lexists(token.value):
             raise UnknownOptionError(token=token, argument_collection=arguments)
@@ -185,11 +184,12 @@ def _run_command(words: Sequence[str]) -> int:
             quiet = getattr(bound.arguments.get("output"), "quiet", False)
             return command(*bound.args, **bound.kwargs) or 0
         except RecsysNdcgError as error:
-            print_message("error", name_options(str(error)))
+            print_message("error", write_options(error))
             return _WRONG
         finally:
-            for message in dict.fromkeys(str(one.message) for one in caught if not quiet):
-                print_message("warning", name_options(message))
+            messages = (write_options(one.message) for one in caught if not quiet)
+            for message in dict.fromkeys(messages):
+                print_message("warning", message)
 
 
 def run(words: Sequence[str]) -> int:

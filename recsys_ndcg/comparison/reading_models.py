@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from recsys_ndcg.comparison.comparison import Comparison
-from recsys_ndcg.comparison.document import DISPUTED
+from recsys_ndcg.comparison.document import CAVEAT
 from recsys_ndcg.comparison.model_scores import (
     CHANCE,
     USERS_CHOICES,
@@ -172,7 +172,7 @@ def compare(  # noqa: PLR0913 - the contract
     options = {"test": test, "correction": correction, "family": family, "alpha": alpha}
     testing = check_test_options(users=users, margin=margin, draws=draws, seed=seed, **options)
     if not testing.test_kind.is_test_of_mean:
-        warn(f"test={test!r}: {DISPUTED} Choose 't', 'randomisation' or 'bootstrap' for the mean.")
+        warn(f"`test={test!r}`: {CAVEAT} Choose 't', 'randomisation' or 'bootstrap' for the mean.")
     catalogue, n_items = split_catalogue(catalogue)
     known = {"train": train, "catalogue": catalogue, "features": features, "base": base}
     known |= {"groups": groups, "weights": weights}
@@ -247,7 +247,7 @@ def check_baseline(baseline: str | None, models: Collection[str]) -> None:
         The baseline is unknown.
     """
     if not (baseline is None or baseline in [CHANCE, *models]):
-        msg = f"baseline={quote(baseline)} is not a model. {suggest(str(baseline), models)}"
+        msg = f"`baseline={quote(baseline)}` is not a model. {suggest(str(baseline), models)}"
         raise InvalidInputError(msg)
 
 
@@ -291,7 +291,7 @@ class EvaluationOptions:
         if self.labels is None:
             return data
         if isinstance(data, GroupedLists):
-            msg = f"{name!r} has labels of its own. Leave out labels=, or pass the results alone."
+            msg = f"{name!r} has labels of its own. Leave out `labels=`, or pass the results alone."
             raise InvalidInputError(msg)
         return pair_tables(None, self._labels, data, self.list_separator)
 

@@ -221,7 +221,7 @@ def run_cells(
         killed: list[Task] = []
         yield from _run_in_processes([task], 1, killed)
         if killed:
-            msg = "its process was killed, or the model ended it; n_jobs=1 needs less memory"
+            msg = "its process was killed, or the model ended it; `n_jobs=1` needs less memory"
             yield _build_failure(task, InvalidInputError(msg))
 
 
