@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 from numpydoc.docscrape import NumpyDocString
-from typer.main import get_command
 
 import recsys_ndcg as rn
 from recsys_ndcg import surprise
@@ -330,7 +329,7 @@ def _format_commands() -> str:
 
 def _list_commands() -> list[str]:
     """Return the names of all commands, in the order of the help."""
-    return list(get_command(build_application()).commands)  # type: ignore[attr-defined]
+    return [name for name in build_application() if not name.startswith("-")]
 
 
 def _show_help(command: Iterable[str]) -> str:

@@ -196,13 +196,13 @@ def pair_tables(data: Any, labels: Any, results: Any, list_separator: str | None
         return data
     fault = ""
     if is_one:
-        fault = "list_separator= is for labels and results; predictions have an item in each row."
+        fault = "`list_separator=` is for labels and results; predictions have an item in each row."
     elif data is not None:
-        fault = "Both predictions and labels= or results= are given. Pass one or the other."
+        fault = "Both predictions and `labels=` or `results=` are given. Pass one or the other."
     elif labels is None and results is None:
-        fault = "There is no data. Pass predictions, or labels= and results=."
+        fault = "There is no data. Pass predictions, or `labels=` and `results=`."
     elif results is None:
-        fault = "There are labels, but no results. Pass the recommended lists as results=."
+        fault = "There are labels, but no results. Pass the recommended lists as `results=`."
     InvalidInputError.raise_if(fault)
     pair = {"labels": labels, "results": results}
     return pair if list_separator is None else pair | {"list_separator": list_separator}
@@ -251,7 +251,7 @@ def _check_output(data: Any, per_user: str | Path) -> None:
     for path in [path for one in list_tables(data) if is_files(one) for path in find_files(one)]:
         # os.path.exists() is False for a name that is too long; Path.exists() raises
         if path.exists() and os.path.exists(per_user) and path.samefile(per_user):  # noqa: PTH110
-            msg = f"{per_user}: this is a file of the data. Give per_user= a name of its own."
+            msg = f"{per_user}: this is a file of the data. Give `per_user=` a name of its own."
             raise InvalidInputError(msg)
 
 
@@ -352,5 +352,5 @@ def read_lists(
 def _check_n_items(data: Any, n_items: Any) -> None:
     """Raise if the size of a catalogue is given for predictions."""
     if n_items is not None and not is_pair(data):
-        msg = "n_items has no effect on predictions: only results or a run come from a catalogue."
+        msg = "`n_items` has no effect on predictions: only results or a run come from a catalogue."
         raise InvalidInputError(msg)

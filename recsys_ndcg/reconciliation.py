@@ -131,10 +131,10 @@ def reconcile_lists(
     facts = plan.facts_of(lists)
     plan.resolve(facts, lists)  # faults of your own choices are errors, not notes
     if reported is not None and not is_number(reported):
-        msg = f"reported must be a number, not {quote(reported)}."
+        msg = f"`reported` must be a number, not {quote(reported)}."
         raise InvalidInputError(msg)
     if reported is not None and len(plan.names) != 1:
-        msg = f"reported must be for a single metric, not {', '.join(plan.names)}."
+        msg = f"`reported` must be for a single metric, not {', '.join(plan.names)}."
         raise InvalidInputError(msg)
     # names that are the same under k=1, a cutoff that no preset has, were written with a cutoff
     open_names = {*plan.names} - {*Plan.of(requested, k=1).names}

@@ -14,19 +14,14 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import pandas as pd
-import pytest
-from typer.main import get_command
 
 import recsys_ndcg as rn
-from recsys_ndcg.cli import build_application
+from recsys_ndcg import cli
 
 COMMANDS = [
     *("evaluate", "compare", "report", "leaderboard", "explain", "reconcile", "experiment"),
     *("check-split", "explain-number", "demo", "presets", "metrics"),
 ]
-
-
-_PROGRAM = get_command(build_application())
 
 
 def run_python(
@@ -67,14 +62,11 @@ def run(
     out, err = (TextIOWrapper(BytesIO(), encoding="utf-8", newline="") for _ in range(2))
     with (
         patch.object(sys, "stdin", TextIOWrapper(StandardInput(stdin), encoding="utf-8")),
-        patch.dict(os.environ, environment or {}),
+        patch.dict(os.environ, {"RECSYS_NDCG_TRACEBACK": "1", **(environment or {})}),
         redirect_stdout(out),
         redirect_stderr(err),
-        pytest.raises(SystemExit) as end,
     ):
-        _PROGRAM([str(word) for word in words], prog_name="recsys-ndcg")
-    code = end.value.code or 0
-    assert isinstance(code, int)
+        code = cli.run([str(word) for word in words])
     return CommandResult(code, _text_of(out), _text_of(err))
 
 

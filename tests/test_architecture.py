@@ -28,7 +28,7 @@ ROOMS = [
 ]  # fmt: skip
 FORBIDDEN_NAMES = {"utils", "util", "common", "helpers", "base", "misc"}
 OPTIONAL = {
-    "surprise", "joblib", "typer", "rich", "IPython", "jinja2", "tabulate", "pyarrow", "polars",
+    "surprise", "joblib", "cyclopts", "rich", "IPython", "jinja2", "tabulate", "pyarrow", "polars",
     "plotly", "altair", "vl_convert", "duckdb", "pyspark",
     "sklearn", "lightgbm", "xgboost", "catboost", "mlflow", "torch", "torchmetrics", "keras",
     "optuna",
@@ -41,7 +41,7 @@ ALLOWED = {
     "surprise": {"surprise", "joblib"},
     "folds": {"joblib"},
     "experiments": {"joblib"},
-    "cli": {"typer", "rich"},
+    "cli": {"cyclopts", "rich"},
     "scale": {"duckdb", "pyarrow", "pyspark"},
     "integrations": {"sklearn", "mlflow", "torch", "torchmetrics", "keras"},
 }  # in whole folders

@@ -138,7 +138,7 @@ def test_a_search_or_a_catalogue(
 @pytest.mark.slow
 def test_a_comparison_with_many_draws(tmp_path: Path, begin: Begin) -> None:
     """On the command line: with the exit code of shells, and no output."""
-    pytest.importorskip("typer")
+    pytest.importorskip("cyclopts")
     paths = []
     for model in (0, 1):
         paths.append(str(tmp_path / f"{model}.json"))

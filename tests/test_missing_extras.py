@@ -26,12 +26,13 @@ from tests.package_size import FILES
 CHECKOUT = Path(__file__).parent.parent
 EXTRAS = {
     "surprise": "surprise", "joblib": "surprise", "pyarrow": "scale", "jinja2": "report",
-    "tabulate": "report", "altair": "report", "vl_convert": "report", "typer": "cli", "rich": "cli",
+    "tabulate": "report", "altair": "report", "vl_convert": "report", "rich": "cli",
     "sklearn": "sklearn", "torchmetrics": "torch", "keras": "keras", "mlflow": "mlflow",
+    "cyclopts": "cli",
 }  # fmt: skip
 #: Only one library of a task can be missing at a time.
 ROUNDS = [
-    ("surprise", "pyarrow", "jinja2", "tabulate", "altair", "typer"),
+    ("surprise", "pyarrow", "jinja2", "tabulate", "altair", "cyclopts"),
     ("joblib", "rich", "vl_convert", "sklearn", "torchmetrics", "keras", "mlflow"),
 ]
 #: Starts a task that needs each named library, and prints the messages.
@@ -54,7 +55,7 @@ tasks = {
     "tabulate": report.to_markdown,
     "altair": report.plot,
     "vl_convert": lambda: to_svg(report.plot()),
-    "typer": lambda: __import__("recsys_ndcg.cli"),
+    "cyclopts": lambda: __import__("recsys_ndcg.cli"),
     "rich": lambda: __import__("recsys_ndcg.cli"),
     "sklearn": lambda: rn.integrations.scorer("ndcg@10"),
     "torchmetrics": lambda: rn.integrations.torchmetric("ndcg@10"),
@@ -107,12 +108,12 @@ def install_command(message: str) -> list[str]:
 
 #: As backends write extras of extras: some list their libraries again, others name the extras.
 DECLARED = [
-    "numpy>=2.0", "typer>=0.17.5; extra == 'cli'", 'rich>=13 ; extra == "cli"',
+    "numpy>=2.0", "cyclopts>=5.0; extra == 'cli'", 'rich>=13 ; extra == "cli"',
     "rich>=13; extra == 'surprise'", "scikit-surprise>=1.1.5; extra == 'surprise'",
     "recsys-ndcg[cli,surprise]; extra == 'all'", "recsys-ndcg[all,test]; extra == 'ci'",
     "pytest>=8; python_version > '3' and extra == 'test'", "recsys-ndcg[ci]; extra == 'test'",
 ]  # fmt: skip
-CLI = ["typer>=0.17.5", "rich>=13"]
+CLI = ["cyclopts>=5.0", "rich>=13"]
 
 
 @pytest.mark.parametrize("project", [None, b"[project]\nname = 'another'\n", b"\xff\xfe"])
@@ -126,7 +127,7 @@ def test_an_installed_package_names_the_libraries(
         (tmp_path / "pyproject.toml").write_bytes(project)
     message = message_of("no_such_library")
     assert message.startswith("This needs no_such_library, which is not installed. Run: pip ")
-    assert message.endswith("Run: pip install 'typer>=0.17.5' 'rich>=13'")
+    assert message.endswith("Run: pip install 'cyclopts>=5.0' 'rich>=13'")
     assert install_command(message) == ["pip", "install", *CLI]
 
 

@@ -30,7 +30,7 @@ VALUES = rn.Convention.CHOICES
 NEEDED = {
     ".plot(": "altair", ".to_html(": "altair", " demo": "surprise", "memory_limit=": "duckdb",
     "--memory-limit": "duckdb", "--html": "vl_convert", ".torchmetric(": "torchmetrics",
-    ".mlflow_metric(": "mlflow", '"-m", "recsys_ndcg"': "typer",
+    ".mlflow_metric(": "mlflow", '"-m", "recsys_ndcg"': "cyclopts",
 }  # fmt: skip
 _WARN = ("warn", "emit_labelled_warnings")
 
@@ -116,8 +116,7 @@ def test_commands_of_a_page_run(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Commands of recsys-ndcg, in a folder with the files that they name."""
-    pytest.importorskip("typer")
-    from recsys_ndcg.cli.options import repeat_options  # noqa: PLC0415 - an extra
+    pytest.importorskip("cyclopts")
     from tests.commands import run  # noqa: PLC0415 - an extra
 
     _with_data(tmp_path)
@@ -126,7 +125,7 @@ def test_commands_of_a_page_run(
         if line.startswith("recsys-ndcg "):
             _skip_without_libraries(line)
             words = shlex.split(line.partition(" 2> ")[0], comments=True)[1:]
-            result = run(*repeat_options(words))
+            result = run(*words)
             assert result.exit_code == 0, f"{line}: {result.stderr}"
 
 

@@ -94,7 +94,7 @@ def test_importing_is_lazy_and_prints_nothing() -> None:
     """Neither NumPy nor optional libraries are loaded before they are needed."""
     code = (
         "import sys, recsys_ndcg as rn\n"
-        "optional = {'scipy', 'narwhals', 'surprise', 'rich', 'typer', 'polars', 'jinja2'}\n"
+        "optional = {'scipy', 'narwhals', 'surprise', 'rich', 'cyclopts', 'polars', 'jinja2'}\n"
         "optional |= {'sklearn', 'lightgbm', 'xgboost', 'catboost', 'optuna', 'torch', 'keras'}\n"
         "assert issubclass(rn.DataWarning, Warning) and rn.errors.DataWarning is rn.DataWarning\n"
         "assert not ({'numpy', 'pandas'} | optional) & set(sys.modules)\n"

@@ -49,12 +49,12 @@ from recsys_ndcg.ratings import GroupedRows, is_table_by_item, read_interactions
 
 #: The names of what can be known, and how to give it in Python and at the command line.
 SOURCES = {
-    "train": "train=ratings, the rows that the model was trained on",
-    "catalogue": "catalogue=items, all items that can be recommended",
-    "features": "features=table, a table indexed by item",
-    "base": "base=lists, the lists of the model to compare with",
-    "groups": "groups=series, the group of each user",
-    "weights": "weights=propensity(train, gamma=...), the weight of each item's labels",
+    "train": "`train=ratings`, the rows that the model was trained on",
+    "catalogue": "`catalogue=items`, all items that can be recommended",
+    "features": "`features=table`, a table indexed by item",
+    "base": "`base=lists`, the lists of the model to compare with",
+    "groups": "`groups=series`, the group of each user",
+    "weights": "`weights=propensity(train, gamma=...)`, the weight of each item's labels",
 }
 
 
@@ -155,7 +155,7 @@ class Background(ReadOnlyArrays):
         item_parts: dict[str, Ids | EncodedIds] = {}
         user_parts: dict[str, Ids | EncodedIds] = {}
         base_lists: Any = None if base is None else _read_base(base)
-        rows: Any = None if train is None else read_interactions(train, "train=")
+        rows: Any = None if train is None else read_interactions(train, "`train=`")
         for name, one in (("train", rows), ("base", base_lists)):
             if one is not None:
                 user_parts[name], item_parts[name] = one.user, one.item
@@ -401,7 +401,7 @@ def _read_base(data: Any) -> Rows:
         rows.check_not_empty()
         reject_text_lists(rows)
     except InvalidInputError as error:
-        msg = f"base=: {error}"
+        msg = f"`base=`: {error.args[0]}"
         raise InvalidInputError(msg) from None
     return rows
 
@@ -410,15 +410,15 @@ def read_catalogue(data: Any) -> Ids:
     """Return ids: a column, those of a table by item, or the items of interactions."""
     if is_table_by_item(data):
         return read_indexed_table(data, "catalogue")[0]
-    return read_interactions(data, "catalogue=", kind="items").item.ids
+    return read_interactions(data, "`catalogue=`", kind="items").item.ids
 
 
 def _read_groups(groups: Any) -> tuple[Ids, list[Any]]:
     """Return the users and their groups."""
     if not has_values_by_id(groups):
         msg = (
-            "groups must be a mapping of users to their groups, such as {'ann': 'new'}, or a table "
-            f"with the columns user and group, not {quote(groups)}."
+            "`groups` must be a mapping of users to their groups, such as {'ann': 'new'}, or a "
+            f"table with the columns user and group, not {quote(groups)}."
         )
         raise InvalidInputError(msg)
     users, values = read_values_by_id(groups, "groups", "user")
@@ -448,8 +448,8 @@ def _read_weights(data: Any) -> tuple[Ids, Floats]:
         data = data.weights
     if not has_values_by_id(data):
         msg = (
-            "weights must be propensity(train, gamma=...), a Series of weights by item, or a table "
-            f"with the columns item and weight, not {quote(data)}."
+            "`weights` must be propensity(train, gamma=...), a Series of weights by item, or a "
+            f"table with the columns item and weight, not {quote(data)}."
         )
         raise InvalidInputError(msg)
     items, given = read_values_by_id(data, "weights")
@@ -583,7 +583,7 @@ def propensity(train: Any, *, gamma: float) -> Propensity:
     """
     if not (is_number(gamma) and -1 <= gamma <= Propensity.MAX_GAMMA):
         most = f"{Propensity.MAX_GAMMA:g}"
-        msg = f"gamma must be a number from -1 to {most}, not {quote(gamma)}; 1.5 is usual."
+        msg = f"`gamma` must be a number from -1 to {most}, not {quote(gamma)}; 1.5 is usual."
         raise InvalidInputError(msg)
     known = Background.of(train=train)
     if known is None:
@@ -629,7 +629,7 @@ def _rank_base(
     if len(keys) < len(user):
         row = first[counts > 1][0]
         one = f"user {quote(users[user[row]])} has the item {quote(items[item[row]])}"
-        msg = f"base=: {one} twice or more. Give each item of a list once."
+        msg = f"`base=`: {one} twice or more. Give each item of a list once."
         raise InvalidInputError(msg)
     order = np.lexsort((item, -estimated, user))
     user, item, estimated = user[order], item[order], estimated[order]

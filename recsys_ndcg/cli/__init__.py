@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from recsys_ndcg.cli.program import build_application, main
+from recsys_ndcg.cli.program import build_application, main, run
 
-__all__ = ["build_application", "main"]
+__all__ = ["build_application", "main", "run"]

@@ -7,26 +7,31 @@ import os
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-import typer
+from cyclopts import Parameter
 
 from recsys_ndcg.cli.options import (
-    REQUIRED,
     ConventionOptions,
+    Flag,
+    Integer,
+    MetricName,
     MetricOptions,
-    argument,
+    Number,
     list_changed_options,
+    list_under,
     option,
     parse_metric,
 )
 from recsys_ndcg.cli.output import OutputOptions, PageOptions, print_message
 from recsys_ndcg.cli.sources import (
+    File,
     FormatOptions,
     ItemOptions,
     ModelOptions,
     check_files_exist,
     name_models,
+    name_with_baseline,
     parse_entry,
 )
 from recsys_ndcg.errors import InvalidInputError, is_number, quote, suggest
@@ -36,10 +41,9 @@ if TYPE_CHECKING:
     from recsys_ndcg.comparison import Gate
     from recsys_ndcg.metrics import Metric
 
-_USERS = "all: every model must have the same users; common: compare those that all have."
-_USERS_OF_BOTH = "For --fail-if-worse. all: both have the same users; common: test the common ones."
-_USERS_METAVAR = "all|common"
-_MARGIN = "Largest difference that does not matter, such as 0.005."
+Limits = Annotated[list[str], option("METRIC=NUMBER")]
+Users = Annotated[str, option("all|common", words="users")]
+Models = Annotated[str, Parameter(name="FILE", required=True)]
 _FAILED = 1
 
 
@@ -95,30 +99,29 @@ def _parse_limit(option: str, text: str, k: Sequence[int | None]) -> Limit:
     return Limit(metric, value)
 
 
+@list_under("Pass or fail")
 @dataclass(frozen=True)
 class GateOptions:
-    """Limits of means, and a baseline that the other models must not be worse than."""
+    """Limits of means, and a baseline that the other models must not be worse than.
 
-    HEADING = "Pass or fail"
-    fail_under: list[str] | None = option(
-        "Exit with 1 if the mean of a metric is below a limit, such as ndcg@10=0.8; repeatable.",
-        metavar="METRIC=NUMBER",
-    )
-    fail_above: list[str] | None = option(
-        "Exit with 1 if a metric whose lower values are better is above a limit, such as "
-        "rmse=0.95; repeatable.",
-        metavar="METRIC=NUMBER",
-    )
-    fail_if_worse: str | None = option(
-        "Exit with 1 unless a test shows that each other model is better than BASELINE (a model's "
-        "name, or a file) or worse by less than --margin. Too few users cannot show it.",
-        metavar="BASELINE",
-    )
-    gate_metric: str | None = option(
-        "Metric of --fail-if-worse.  [default: the first of --metrics]",
-        completion="metric",
-        metavar="METRIC",
-    )
+    Parameters
+    ----------
+    fail_under : list of str, optional
+        Exit with 1 if the mean of a metric is below a limit, such as ndcg@10=0.8; repeatable.
+    fail_above : list of str, optional
+        Exit with 1 if a metric whose lower values are better is above a limit, such as
+        rmse=0.95; repeatable.
+    fail_if_worse : str, optional
+        Exit with 1 unless a test shows that each other model is better than BASELINE (a model's
+        name, or a file) or worse by less than --margin. Too few users cannot show it.
+    gate_metric : str, optional
+        Metric of --fail-if-worse.  [default: the first of --metrics]
+    """
+
+    fail_under: Limits | None = None
+    fail_above: Limits | None = None
+    fail_if_worse: Annotated[str | None, option("BASELINE")] = None
+    gate_metric: Annotated[str | None, option("METRIC", words="metric")] = None
 
     def parse(
         self, margin: float | None, k: Sequence[int | None]
@@ -150,18 +153,24 @@ class GateOptions:
 
 @dataclass(frozen=True)
 class BaselineGateOptions(GateOptions):
-    """The gates of one model."""
+    """The gates of one model.
 
-    fail_if_worse: str | None = option(
-        "Exit with 1 unless a test shows that the model is better than BASELINE (predictions or a "
-        "saved report) or worse by less than --margin. Too few users cannot show it.",
-        metavar="BASELINE",
-    )
-    margin: float | None = option(_MARGIN, metavar="NUMBER")
-    alpha: float = option(
-        "Significance level of the non-inferiority test.", default=0.05, metavar="NUMBER"
-    )
-    users: str = option(_USERS_OF_BOTH, default="all", completion="users", metavar=_USERS_METAVAR)
+    Parameters
+    ----------
+    fail_if_worse : str, optional
+        Exit with 1 unless a test shows that the model is better than BASELINE (predictions or a
+        saved report) or worse by less than --margin. Too few users cannot show it.
+    margin : float, optional
+        Largest difference that does not matter, such as 0.005.
+    alpha : float
+        Significance level of the non-inferiority test.
+    users : str
+        For --fail-if-worse. all: both have the same users; common: test the common ones.
+    """
+
+    margin: Number | None = None
+    alpha: Number = 0.05
+    users: Users = "all"
 
     def check(self) -> None:
         """Raise if an option is invalid, before anything is evaluated."""
@@ -170,60 +179,67 @@ class BaselineGateOptions(GateOptions):
         check_test_options(users=self.users, margin=self.margin, alpha=self.alpha)
 
 
-def exit_if_failed(gates: Iterable[Gate], *, quiet: bool = False) -> None:
-    """Print whether each gate passed, and why; exit with 1 if one failed."""
+def print_gates(gates: Iterable[Gate], *, quiet: bool = False) -> int:
+    """Print whether each gate passed, and why; return the exit code."""
     gates = list(gates)
     for one in gates:
         if not (quiet and one.passed):
             print_message("passed" if one.passed else "failed", one.reason)
-    if not all(gates):
-        raise typer.Exit(_FAILED)
+    return 0 if all(gates) else _FAILED
 
 
+@list_under("Comparison")
 @dataclass(frozen=True)
 class StatisticsOptions:
-    """The options of a comparison."""
+    """The options of a comparison.
 
-    HEADING = "Comparison"
-    baseline: str | None = option(
-        "Model that the others are compared with, or chance.  [default: the first]",
-        metavar="MODEL",
-    )
-    by: str | None = option(
-        "Compare segments of users as well: activity (number of the user's ratings in --train, "
-        "or of labelled items without --train), list_length (listed items), relevant (relevant "
-        "items), cold (whether the user is in --train), or a file with columns user and segment.",
-        completion="segments",
-        metavar="SEGMENTS",
-    )
-    train: Path | None = option(
-        "The training ratings: needed for --by cold, optional for --by activity."
-    )
-    users: str = option(_USERS, default="all", completion="users", metavar=_USERS_METAVAR)
-    test: str = option(
-        f"Significance test: {', '.join(TESTS)}.", default="t", completion="test", metavar="NAME"
-    )
-    correction: str | None = option(
-        f"Correction for several pairs: {', '.join(CORRECTIONS)}.  "
-        "[default: max-T; holm for wilcoxon and sign]",
-        completion="correction",
-        metavar="NAME",
-    )
-    family: str = option(
-        "What is corrected together: all pairs in a metric, each model against the baseline "
-        "(others are not tested), or all pairs in all metrics: pairs, baseline or metrics.",
-        default="pairs",
-        completion="family",
-        metavar="NAME",
-    )
-    alpha: float = option("Significance level.", default=0.05, metavar="NUMBER")
-    margin: float | None = option(_MARGIN, metavar="NUMBER")
-    draws: int | None = option(
-        "Number of random draws of resampling tests, or of max-T.  "
-        "[default: 10000; 100000 for max-T of the t test]",
-        metavar="N",
-    )
-    seed: int = option("Random seed of the draws.", default=0, metavar="N")
+    Parameters
+    ----------
+    baseline : str, optional
+        Model that the others are compared with, or chance.  [default: the first]
+    by : str, optional
+        Compare segments of users as well: activity (number of the user's ratings in --train, or
+        of labelled items without --train), list_length (listed items), relevant (relevant items),
+        cold (whether the user is in --train), or a file with columns user and segment.
+    train : Path, optional
+        The training ratings: needed for --by cold, optional for --by activity.
+    users : str
+        all: every model must have the same users; common: compare those that all have.
+    family : str
+        What is corrected together: all pairs in a metric, each model against the baseline (others
+        are not tested), or all pairs in all metrics: pairs, baseline or metrics.
+    alpha : float
+        Significance level.
+    margin : float, optional
+        Largest difference that does not matter, such as 0.005.
+    draws : int, optional
+        Number of random draws of resampling tests, or of max-T.
+        [default: 10000; 100000 for max-T of the t test]
+    seed : int
+        Random seed of the draws.
+    """
+
+    baseline: Annotated[str | None, option("MODEL")] = None
+    by: Annotated[str | None, option("SEGMENTS", words="segments")] = None
+    train: File | None = None
+    users: Users = "all"
+    test: Annotated[
+        str, option("NAME", words="test", help=f"Significance test: {', '.join(TESTS)}.")
+    ] = "t"
+    correction: Annotated[
+        str | None,
+        option(
+            "NAME",
+            words="correction",
+            help=f"Correction for several pairs: {', '.join(CORRECTIONS)}.  "
+            "[default: max-T; holm for wilcoxon and sign]",
+        ),
+    ] = None
+    family: Annotated[str, option("NAME", words="family")] = "pairs"
+    alpha: Number = 0.05
+    margin: Number | None = None
+    draws: Integer | None = None
+    seed: Integer = 0
 
     def check(self, models: Collection[str]) -> None:
         """Raise if an option is invalid, before anything is evaluated."""
@@ -242,13 +258,21 @@ class StatisticsOptions:
         check_files_exist(*(Path(path) for path in files if path is not None))
 
 
+@list_under("Output")
 @dataclass(frozen=True)
 class TableOptions:
-    """Further tables, and a file for the comparison."""
+    """Further tables, and a file for the comparison.
 
-    HEADING = "Output"
-    pairs: bool = option("Print a table of all pairs of models.", "--pairs", default=False)
-    save: Path | None = option("Write the comparison as JSON to this file.")
+    Parameters
+    ----------
+    pairs : bool
+        Print a table of all pairs of models.
+    save : Path, optional
+        Write the comparison as JSON to this file.
+    """
+
+    pairs: Flag = False
+    save: File | None = None
 
     def kinds(self, form: str, *, segments: bool) -> list[str]:
         """Return the kinds of tables to print.
@@ -265,22 +289,28 @@ class TableOptions:
         return more if form == "csv" and more else ["leaderboard", *more]
 
 
-def compare(  # noqa: PLR0913 - one parameter per option
-    *,
-    models: ModelOptions,
-    text_format: FormatOptions,
-    metric_options: MetricOptions,
-    convention: ConventionOptions,
-    items: ItemOptions,
-    statistics: StatisticsOptions,
-    gate: GateOptions,
-    tables: TableOptions,
-    page: PageOptions,
-    output: OutputOptions,
-) -> None:
+def compare(  # noqa: PLR0913 - one parameter per group of options
+    *words: Models,
+    source: ModelOptions = ModelOptions(),
+    text_format: FormatOptions = FormatOptions(),
+    metric_options: MetricOptions = MetricOptions(),
+    convention: ConventionOptions = ConventionOptions(),
+    items: ItemOptions = ItemOptions(),
+    statistics: StatisticsOptions = StatisticsOptions(),
+    gate: GateOptions = GateOptions(),
+    tables: TableOptions = TableOptions(),
+    page: PageOptions = PageOptions(),
+    output: OutputOptions = OutputOptions(),
+) -> int:
     """Compare models user by user.
 
     Shows which model is better, for which users, and whether the difference is significant.
+
+    Parameters
+    ----------
+    *words : str
+        One file per model: predictions in any format that 'evaluate' reads, or a saved report.
+        NAME=FILE gives the model a name.
 
     Examples
     --------
@@ -293,17 +323,15 @@ def compare(  # noqa: PLR0913 - one parameter per option
 
     ks, names = metric_options.read_cutoffs(convention.preset), metric_options.names
     kinds = tables.kinds(output.form, segments=statistics.by is not None)
-    files, other = models.files(gate.fail_if_worse)
+    files, other = name_with_baseline(words, gate.fail_if_worse)
     limits, worse = gate.parse(statistics.margin, ks)
     statistics.check(files)
-    models.check(files, convention, models.source, text_format)
+    source.check_models(files, convention, text_format)
     page.check(files, save=tables.save)
     gated = [*(one.metric for one in limits), *worse]
     plan = items.add_to(convention.plan(names, ks, gated), statistics.train)
     progress = not output.quiet
-    reports = models.source.evaluate_each(
-        files, text_format, plan, [*map(str, gated)], progress=progress
-    )
+    reports = source.evaluate_each(files, text_format, plan, [*map(str, gated)], progress=progress)
     how = asdict(statistics) | {"baseline": statistics.baseline or other, "progress": progress}
     comparison = comparison_of(reports, metrics=names and [*names, *gated], k=ks, **how)
     if tables.save is not None:
@@ -319,33 +347,29 @@ def compare(  # noqa: PLR0913 - one parameter per option
     if other is not None:
         metric = worse[0] if worse else None
         gates += [comparison.not_worse(model, other, metric=metric) for model in gated_models]
-    exit_if_failed(gates, quiet=output.quiet)
+    return print_gates(gates, quiet=output.quiet)
 
 
 def across(
-    *,
-    comparisons: list[str] = argument(
-        "One saved comparison per data set: what compare --save wrote. NAME=FILE gives the data "
-        "set a name.",
-        "FILE",
-        REQUIRED,
-    ),
-    metric: str | None = option(
-        "Metric, such as precision@5.  [default: the first that all have]",
-        "--metric",
-        "--metrics",
-        completion="metric",
-        metavar="METRIC",
-    ),
-    alpha: float = option(
-        "Significance level of the means over data sets.", default=0.05, metavar="NUMBER"
-    ),
-    page: PageOptions,
-    output: OutputOptions,
+    *comparisons: Models,
+    metric: MetricName | None = None,
+    alpha: Number = 0.05,
+    page: PageOptions = PageOptions(),
+    output: OutputOptions = OutputOptions(),
 ) -> None:
     """Compare the same models on several data sets.
 
     Shows on how many data sets each model is better, and the mean standardised difference.
+
+    Parameters
+    ----------
+    *comparisons : str
+        One saved comparison per data set: what compare --save wrote. NAME=FILE gives the data set
+        a name.
+    metric : str, optional
+        Metric, such as precision@5.  [default: the first that all have]
+    alpha : float
+        Significance level of the means over data sets.
 
     Examples
     --------

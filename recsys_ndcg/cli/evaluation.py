@@ -5,13 +5,17 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from recsys_ndcg.cli.comparison import BaselineGateOptions, exit_if_failed
+from cyclopts import Parameter
+
+from recsys_ndcg.cli.comparison import BaselineGateOptions, print_gates
 from recsys_ndcg.cli.options import (
-    REQUIRED,
     ConventionOptions,
+    Cutoff,
+    MetricNames,
     MetricOptions,
+    Number,
     option,
     parse_metric_names,
 )
@@ -20,7 +24,8 @@ from recsys_ndcg.cli.sources import (
     DataOptions,
     FormatOptions,
     ItemOptionsWithTrain,
-    ScaleOptions,
+    ManyFilesOptions,
+    Predictions,
     escape_surrogates,
 )
 from recsys_ndcg.errors import emit_labelled_warnings, label_messages
@@ -36,18 +41,17 @@ if TYPE_CHECKING:
 _SHORT_NUMBERS = ("estimated", "true", "gain", "discounted_gain", "dcg", "ideal_gain", "ideal_dcg")
 
 
-def evaluate(  # noqa: PLR0913 - one parameter per option
-    *,
-    source: DataOptions,
-    scale: ScaleOptions,
-    text_format: FormatOptions,
-    metric_options: MetricOptions,
-    convention: ConventionOptions,
-    items: ItemOptionsWithTrain,
-    files: FileOptions,
-    gate: BaselineGateOptions,
-    output: OutputOptions,
-) -> None:
+def evaluate(  # noqa: PLR0913 - one parameter per group of options
+    *files: Predictions,
+    source: ManyFilesOptions = ManyFilesOptions(),
+    text_format: FormatOptions = FormatOptions(),
+    metric_options: MetricOptions = MetricOptions(),
+    convention: ConventionOptions = ConventionOptions(),
+    items: ItemOptionsWithTrain = ItemOptionsWithTrain(),
+    written: FileOptions = FileOptions(),
+    gate: BaselineGateOptions = BaselineGateOptions(),
+    output: OutputOptions = OutputOptions(),
+) -> int:
     """Evaluate predictions.
 
     FILE has the columns user, item, estimated and true.
@@ -61,16 +65,17 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
     recsys-ndcg evaluate new.csv --fail-under ndcg@10=0.8
     recsys-ndcg evaluate new.csv --fail-if-worse old.json --margin 0.005
     """
+    source = source.take(*files)
     ks, progress = metric_options.read_cutoffs(convention.preset), not output.quiet
     means, metric = gate.parse(gate.margin, ks)
     models: dict[str, Path] = {}
-    read = {**source.files, **scale.files}
+    read = source.all_files
     if gate.fail_if_worse is not None:
         gate.check()
         models = source.name_with_baseline(gate.fail_if_worse)
         name, other = models
         read["--fail-if-worse"] = models[other]
-    files.check(read, output.form)
+    written.check(read, output.form)
     plan = convention.plan(metric_options.names, ks, [*(one.metric for one in means), *metric])
     plan = items.add_to(plan)
     if models:
@@ -81,7 +86,7 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
             how = text_format, replace(plan, measurements=part), gated
             reports = source.evaluate_each(older, *how, progress=progress)
         emit_labelled_warnings({"": [], other: messages})
-    report = source.evaluate(text_format, plan, scale, per_user=files.users_file, progress=progress)
+    report = source.evaluate(text_format, plan, per_user=written.users_file, progress=progress)
     gates = [one.check(report.summary.loc[str(one.metric)]) for one in means]
     if models:
         from recsys_ndcg.comparison import compare
@@ -91,9 +96,9 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
             reports, metrics=gated, alpha=gate.alpha, users=gate.users, progress=False
         )
         gates.append(comparison.not_worse(name, other, margin=gate.margin))
-    output.show_report(report, err if files.uses_stdout else out)
-    files.write(report)
-    exit_if_failed(gates, quiet=output.quiet)
+    output.show_report(report, err if written.uses_stdout else out)
+    written.write(report)
+    return print_gates(gates, quiet=output.quiet)
 
 
 def build_explanation_document(table: pd.DataFrame, signature: Signature) -> Document:
@@ -110,23 +115,32 @@ def build_explanation_document(table: pd.DataFrame, signature: Signature) -> Doc
     return build_table_document("Rank by rank", cells, notes, signature, n_left_aligned=2)
 
 
-def explain(  # noqa: PLR0913 - one parameter per option
+def explain(  # noqa: PLR0913 - one parameter per group of options
+    file: Predictions | None = None,
+    /,
     *,
-    source: DataOptions,
-    text_format: FormatOptions,
-    user: str = option("Id of the user.", default=REQUIRED, show_default=False, metavar="ID"),
-    k: int = option("Number of ranks.", "-k", "--k", default=10, metavar="K"),
-    convention: ConventionOptions,
-    output: OutputOptions,
+    source: DataOptions = DataOptions(),
+    text_format: FormatOptions = FormatOptions(),
+    user: Annotated[str, option("ID")],
+    k: Cutoff = 10,
+    convention: ConventionOptions = ConventionOptions(),
+    output: OutputOptions = OutputOptions(),
 ) -> None:
     """Show rank by rank how a user's NDCG is computed.
+
+    Parameters
+    ----------
+    user : str
+        Id of the user.
+    k : int
+        Number of ranks.
 
     Examples
     --------
     recsys-ndcg explain predictions.csv --user 42 -k 5
     recsys-ndcg explain --qrels qrels.txt --run run.txt --user 301 --format csv
     """
-    report = source.evaluate(text_format, convention.plan([f"ndcg@{k}"], [k]))
+    report = source.take(file).evaluate(text_format, convention.plan([f"ndcg@{k}"], [k]))
     table = report.explain(_find_user_id(report, user), k)
     for name in ("item", "ideal_item"):
         table[name] = escape_surrogates(table[name])
@@ -142,31 +156,30 @@ def _find_user_id(report: Report, user: str) -> Any:
     return ids.get(user, ids.get(typed, user))
 
 
-def reconcile(  # noqa: PLR0913 - one parameter per option
+def reconcile(  # noqa: PLR0913 - one parameter per group of options
+    file: Predictions | None = None,
+    /,
     *,
-    source: DataOptions,
-    text_format: FormatOptions,
-    metric: list[str] = option(
-        "Metric, such as precision@10; repeatable.",
-        "--metric",
-        "--metrics",
-        default=REQUIRED,
-        show_default=False,
-        completion="metric",
-        metavar="METRIC[,METRIC...]",
-    ),
-    convention: ConventionOptions,
-    items: ItemOptionsWithTrain,
-    reported: float | None = option(
-        "A published number to explain by the ten nearest values.", metavar="NUMBER"
-    ),
-    output: OutputOptions,
+    source: DataOptions = DataOptions(),
+    text_format: FormatOptions = FormatOptions(),
+    metric: Annotated[MetricNames, Parameter(name=("--metric", "--metrics"))],
+    convention: ConventionOptions = ConventionOptions(),
+    items: ItemOptionsWithTrain = ItemOptionsWithTrain(),
+    reported: Number | None = None,
+    output: OutputOptions = OutputOptions(),
 ) -> None:
     """Compute a metric as each library does.
 
     Shows which options explain the differences from your number. --preset and --convention set
     how your number is computed. With --reported, your number is also computed with one or two
     choices changed, and only the ten values nearest to the reported one are shown.
+
+    Parameters
+    ----------
+    metric : list of str
+        Metric, such as precision@10; repeatable.
+    reported : float, optional
+        A published number to explain by the ten nearest values.
 
     Examples
     --------
@@ -179,7 +192,10 @@ def reconcile(  # noqa: PLR0913 - one parameter per option
     names = parse_metric_names(metric)
     plan = items.add_to(convention.plan(names, "default"))
     lists = read_lists(
-        source.data(text_format), plan, **text_format.to_keywords(), n_items=source.n_items
+        source.take(file).data(text_format),
+        plan,
+        **text_format.to_keywords(),
+        n_items=source.n_items,
     )
     lists = plan.add_background(lists)
     with err.status("Computing the metric as each library does"):

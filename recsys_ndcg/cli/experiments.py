@@ -8,14 +8,15 @@ from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from rich.console import Group
 from rich.live import Live
 
-from recsys_ndcg.cli.options import REQUIRED, ConventionOptions, argument, option
+from recsys_ndcg.cli.options import ConventionOptions, Cutoff, Integer, Number, option
 from recsys_ndcg.cli.output import OutputOptions, PageOptions, err, out, print_line
 from recsys_ndcg.cli.reports import build_leaderboard_document, describe_left_out
+from recsys_ndcg.cli.sources import File
 from recsys_ndcg.errors import InvalidInputError, check_integer, escape_for_stdout
 from recsys_ndcg.progress import Steps, build_table
 
@@ -33,23 +34,27 @@ _MIN_RATINGS = 50
 
 
 def experiment(
+    config: File,
+    /,
     *,
-    config: Path = argument(
-        "TOML file with ratings, metrics, splits, folder, and a table [models.NAME] per model.",
-        "CONFIG",
-        REQUIRED,
-    ),
-    folder: str | None = option(
-        "Folder that results are saved to and resumed from.", metavar="FOLDER"
-    ),  # not Path: an empty one would be the current folder
-    n_jobs: int | None = option("Number of processes that train at the same time.", metavar="N"),
-    page: PageOptions,
-    output: OutputOptions,
+    folder: Annotated[str | None, option("FOLDER")] = None,  # an empty Path is the current folder
+    n_jobs: Integer | None = None,
+    page: PageOptions = PageOptions(),
+    output: OutputOptions = OutputOptions(),
 ) -> None:
     """Train and evaluate models over folds and seeds.
 
     CONFIG describes the experiment. If it names a folder, the same command resumes an interrupted
     run.
+
+    Parameters
+    ----------
+    config : Path
+        TOML file with ratings, metrics, splits, folder, and a table [models.NAME] per model.
+    folder : str, optional
+        Folder that results are saved to and resumed from.
+    n_jobs : int, optional
+        Number of processes that train at the same time.
 
     Examples
     --------
@@ -165,20 +170,24 @@ def _print_costs(comparison: ExperimentComparison) -> None:
 
 def demo(
     *,
-    ratings: Path | None = option(
-        "A file of user, item, rating[, timestamp]: CSV, or separated by '::'.  [default: a sample]"
-    ),
-    threshold: float | None = option(
-        "Ratings at or above this count as relevant.  [default: 4/5 of the highest]",
-        metavar="NUMBER",
-    ),
-    k: int = option("Cutoff.", "-k", "--k", default=10, metavar="K"),
-    seed: int = option(
-        "Random seed of the sample, the split and the models.", default=0, metavar="N"
-    ),
-    page: PageOptions,
+    ratings: File | None = None,
+    threshold: Number | None = None,
+    k: Cutoff = 10,
+    seed: Integer = 0,
+    page: PageOptions = PageOptions(),
 ) -> None:
     """Train four Surprise models and compare their rankings.
+
+    Parameters
+    ----------
+    ratings : Path, optional
+        A file of user, item, rating[, timestamp]: CSV, or separated by '::'.  [default: a sample]
+    threshold : float, optional
+        Ratings at or above this count as relevant.  [default: 4/5 of the highest]
+    k : int
+        Cutoff.
+    seed : int
+        Random seed of the sample, the split and the models.
 
     Examples
     --------

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import shlex
 import sys
-from dataclasses import MISSING, dataclass, field, fields, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from contextvars import ContextVar
+from dataclasses import dataclass, fields, replace
 from importlib import import_module
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from cyclopts import Group, Parameter, Token
 
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, label_messages
 from recsys_ndcg.significance import CORRECTIONS, FAMILIES, TESTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from recsys_ndcg.convention import ConventionLike
     from recsys_ndcg.metrics import Metric
     from recsys_ndcg.scoring import Cutoffs, Plan
@@ -24,32 +26,52 @@ if TYPE_CHECKING:
 _CUSTOM_METRIC = re.compile(
     r"(?P<module>[A-Za-z_][\w.]*):(?P<name>[A-Za-z_]\w*)(?P<rest>(\([^()]*\))?(@[^@:/.]*)?)"
 )
+_CUTOFFS = re.compile(r"(\d+|none)(,(\d+|none))*")
 #: The last two are for programs: every digit, and no text around the table.
 FORMATS = ("text", "markdown", "latex", "csv", "json")
+#: The groups of options, by their headings in --help and in its order.
+GROUPS = {
+    name: Group(name, sort_key=place)
+    for place, name in enumerate(
+        (
+            "Predictions",
+            "Text files",
+            "Metrics",
+            "How numbers are computed",
+            "Measures beyond accuracy",
+            "Comparison",
+            "Pass or fail",
+            "Options",
+            "Output",
+        )
+    )
+}
+
+#: The options of the command that runs, by their names in Python.
+_names: ContextVar[Mapping[str, Sequence[str]]] = ContextVar("_names", default={})  # noqa: B039 - never changed
+#: Python's names of options, if the command line has others.
+_OTHER_NAMES = {"separator": "sep", "list_separator": "list_sep"}
+_FILE_FORMAT = "(path, rn.TextFormat("
+#: What remarks say of Python.
+_PHRASES = {
+    "RankedLists.from_labels(labels, results)": "--labels FILE --results FILE",
+    "(catalogue=items, or their number)": "(--catalogue FILE, or --n-items N)",
+    "columns={'estimated': 'rank'}": "--columns estimated=rank",
+}
 
 
-REQUIRED = MISSING
+def list_under(heading: str) -> Parameter:
+    """Return what lists the fields of a dataclass as options of their own, below a heading."""
+    return Parameter(name="*", group=GROUPS[heading])
 
 
-def option(
-    text: str, *names: str, default: Any = None, completion: str | None = None, **keywords: Any
-) -> Any:
-    """Return a dataclass field, or a parameter's default, that declares an option with its help.
+def option(metavar: str | None, *names: str, words: str | None = None, **how: Any) -> Parameter:
+    """Return how an option is written: what stands for its value, its names if it has several.
 
-    If `completion` is a key of `_completion_words`, shells complete the option's value.
+    If `words` is a key of `_completion_words`, shells complete the value.
     """
-    if completion is not None:
-        keywords["autocompletion"] = lambda incomplete: [
-            word for word in _completion_words()[completion] if word.startswith(incomplete)
-        ]
-    declared = typer.Option(*names, help=text, **keywords)
-    return field(default=default, metadata={"typer": declared})
-
-
-def argument(text: str, metavar: str, default: Any = None) -> Any:
-    """Return a field that declares a positional argument with its help."""
-    declared = typer.Argument(metavar=metavar, help=text, show_default=False)
-    return field(default=default, metadata={"typer": declared})
+    completer = None if words is None else (lambda _: [*_completion_words()[words]])
+    return Parameter(names, metavar=metavar, completer=completer, **how)
 
 
 def _completion_words() -> dict[str, Iterable[str]]:
@@ -72,25 +94,43 @@ def _completion_words() -> dict[str, Iterable[str]]:
     }
 
 
+def _parse_integer(_: type, tokens: Sequence[Token]) -> int:
+    return int(tokens[0].value)  # cyclopts would round 2.7
+
+
+Flag = Annotated[bool, Parameter(show_default=False)]
+Number = Annotated[float, option("NUMBER")]
+Integer = Annotated[int, option("N", converter=_parse_integer)]
+Cutoff = Annotated[int, option("K", "-k", "--k", converter=_parse_integer)]
+Text = Annotated[str, option("NAME")]
+Pairs = Annotated[str, option("OURS=THEIRS,...", show_default=False)]
+Format = Annotated[str, option("FORMAT", "--format", words="format")]
+MetricName = Annotated[str, option("METRIC", "--metric", "--metrics", words="metric")]
+MetricNames = Annotated[
+    list[str], option("METRIC[,METRIC...]", "--metrics", "--metric", words="metric")
+]
+
+
+@list_under("How numbers are computed")
 @dataclass(frozen=True)
 class ConventionOptions:
-    """The options that change numbers."""
+    """The options that change numbers.
 
-    HEADING = "How numbers are computed"
-    threshold: float | None = option(
-        "Ratings at or above this count as relevant. Precision, recall and other binary "
-        "metrics need it, unless every true value is 0 or 1.",
-        metavar="NUMBER",
-    )
-    preset: str | None = option(
-        "Compute metrics as this library does, such as trec_eval or sklearn. 'recsys-ndcg "
-        "presets' lists all.",
-        completion="preset",
-        metavar="LIBRARY",
-    )
-    convention: list[str] | None = option(
-        "Set an option of the metrics, such as gain=linear; repeatable.", metavar="NAME=VALUE"
-    )
+    Parameters
+    ----------
+    threshold : float, optional
+        Ratings at or above this count as relevant. Precision, recall and other binary metrics
+        need it, unless every true value is 0 or 1.
+    preset : str, optional
+        Compute metrics as this library does, such as trec_eval or sklearn. 'recsys-ndcg presets'
+        lists all.
+    convention : list of str, optional
+        Set an option of the metrics, such as gain=linear; repeatable.
+    """
+
+    threshold: Number | None = None
+    preset: Annotated[str | None, option("LIBRARY", words="preset")] = None
+    convention: Annotated[list[str] | None, option("NAME=VALUE")] = None
 
     def plan(self, metrics: Sequence[str] | None, k: Cutoffs, gated: Sequence[Metric] = ()) -> Plan:
         """Return the plan: metrics under a preset or a signature, with single options changed.
@@ -143,26 +183,23 @@ class ConventionOptions:
         return plan.with_choices(**{key: parse_choice(key, text) for key, text in given.items()})
 
 
+@list_under("Metrics")
 @dataclass(frozen=True)
 class MetricOptions:
-    """The metrics and their cutoffs."""
+    """The metrics and their cutoffs.
 
-    HEADING = "Metrics"
-    k: list[str] | None = option(
-        "Cutoffs, such as 10 or 5,10; none for whole lists; repeatable.  [default: 10, or the "
-        "preset's]",
-        "-k",
-        "--k",
-        metavar="K[,K...]",
-    )
-    metrics: list[str] | None = option(
-        "Metrics, such as ndcg,precision@5,rr; repeatable. The first is the main metric. "
-        "'recsys-ndcg metrics' lists all.",
-        "--metrics",
-        "--metric",
-        completion="metric",
-        metavar="METRIC[,METRIC...]",
-    )
+    Parameters
+    ----------
+    k : list of str, optional
+        Cutoffs, such as 10 or 5,10; none for whole lists; repeatable.  [default: 10, or the
+        preset's]
+    metrics : list of str, optional
+        Metrics, such as ndcg,precision@5,rr; repeatable. The first is the main metric.
+        'recsys-ndcg metrics' lists all.
+    """
+
+    k: Annotated[list[str] | None, option("K[,K...]", "-k", "--k")] = None
+    metrics: MetricNames | None = None
 
     def read_cutoffs(self, preset: str | None) -> list[int | None]:
         """Return the cutoffs, by default those of a preset."""
@@ -220,26 +257,24 @@ def parse_pairs(text: str, option: str) -> dict[str, Any] | None:
 
 
 def repeat_options(words: Sequence[str]) -> list[str]:
-    """Repeat an option before each of its values, as click requires.
+    """Repeat an option that takes several values before each of them.
+
+    A word that cannot be its value is a file.
 
     Examples
     --------
-    >>> repeat_options(["--convention", "gain=linear", "ties=input", "-k", "5"])
-    ['--convention', 'gain=linear', '--convention', 'ties=input', '-k', '5']
+    >>> repeat_options(["--convention", "gain=linear", "ties=input", "-k", "5", "10"])
+    ['--convention', 'gain=linear', '--convention', 'ties=input', '-k', '5', '-k', '10']
     >>> repeat_options(["--metrics", "ndcg", "rr", "data.csv"])
     ['--metrics', 'ndcg', '--metrics', 'rr', 'data.csv']
     """
-    result: list[str] = []
-    option = ""
-    for before, word in pairwise(["", *words]):
-        if before in _IS_VALUE:
-            option = before
-        elif option and _IS_VALUE[option](word):
-            result.append(option)
-        else:
-            option = ""
-        result.append(word)
-    return result
+    found: list[str] = []
+    for word in words:
+        name = found[-2] if len(found) > 1 else ""
+        if name in _IS_VALUE and _IS_VALUE[name](word):
+            found.append(name)
+        found.append(word)
+    return found
 
 
 def _is_convention(word: str) -> bool:
@@ -259,7 +294,11 @@ def _is_metric(word: str) -> bool:
         return False
 
 
-_IS_VALUE = {"--convention": _is_convention, "--metrics": _is_metric, "--metric": _is_metric}
+_IS_VALUE: dict[str, Callable[[str], object]] = {
+    **dict.fromkeys(("-k", "--k"), _CUTOFFS.fullmatch),
+    **dict.fromkeys(("--metrics", "--metric"), _is_metric),
+    "--convention": _is_convention,
+}
 
 
 def parse_metric_names(texts: Sequence[str]) -> list[str]:
@@ -322,3 +361,67 @@ def _import_metric(text: str) -> str:
             msg = f"{found['name']!r} is no metric. Decorate it with @rn.metric."
             raise InvalidInputError(msg)
         return f"{register_metric(kind).name}{found['rest']}"
+
+
+def set_names(names: Mapping[str, Sequence[str]]) -> None:
+    """Set how the options of the command are typed, for `write_options`."""
+    _names.set(names)
+
+
+def write_options(message: BaseException) -> str:
+    """Return a message with the options to type in place of the Python that it marks.
+
+    Python stays where the command has no such option.
+
+    Examples
+    --------
+    >>> set_names({"columns": ["--columns"]})
+    >>> write_options(InvalidInputError("Pass `columns={'estimated': 'est'}`, not `k=5`."))
+    'Pass --columns estimated=est, not k=5.'
+    """
+    return RecsysNdcgError.CODE.sub(lambda found: _write_option(found[1]), message.args[0])
+
+
+def write_remark(text: str) -> str:
+    """Return a remark with options in place of what it says of Python, if the command has them."""
+    for python, typed in _PHRASES.items() if "labels" in _names.get() else ():
+        text = text.replace(python, typed)
+    return text
+
+
+def _write_option(code: str) -> str:
+    from recsys_ndcg.convention import Convention
+
+    names = _names.get()
+    if code.startswith(_FILE_FORMAT):
+        name, _, value = code.removeprefix(_FILE_FORMAT).rstrip(")").partition("=")
+        value = {"False": "no", "True": "yes"}.get(value, value.strip("'"))
+        typed = f"FILE,{_OTHER_NAMES.get(name, name)}={value}"
+        return typed if value[-1].isalnum() else f"'{typed}'"
+    if "=" not in code.partition("(")[0] and "labels" in code:
+        return "--labels FILE --results FILE" if "labels" in names else code
+    name, _, value = code.rpartition("elsewhere ")[2].partition("=")
+    option = names.get(_OTHER_NAMES.get(name, name), [""])[0]
+    value = _write_value(value)
+    if name == "convention" and value and "=" not in value:
+        option = "--preset"
+    elif not option and value and name in Convention.field_names() and "convention" in names:
+        option, value = "--convention", f"{name}={value}"
+    return f"{option} {value}".rstrip() if option else code
+
+
+def _write_value(text: str) -> str:
+    """Return a value of Python as a user types it: without quotes, mappings as name=value."""
+    if text.startswith("Convention("):
+        return shlex.quote(text.removeprefix("Convention(").rstrip(")").replace("'", ""))
+    with suppress(ValueError, SyntaxError):
+        value = ast.literal_eval(text)
+        pairs = value.items() if isinstance(value, dict) else ()
+        typed = [
+            f"{ours}={'...' if one is ... else one}"
+            for ours, theirs in pairs
+            for one in (theirs if isinstance(theirs, list) else [theirs])
+        ]
+        word = ",".join(typed) or str(value)
+        return shlex.quote(word) if re.search(r"\w", word) else f"'{word}'"
+    return text

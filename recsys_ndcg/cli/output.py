@@ -8,13 +8,19 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from rich.console import Console
 
-from recsys_ndcg.cli.options import FORMATS, list_changed_options, option
-from recsys_ndcg.cli.sources import is_dash, is_same_file
+from recsys_ndcg.cli.options import (
+    FORMATS,
+    Flag,
+    Format,
+    list_changed_options,
+    list_under,
+    option,
+)
+from recsys_ndcg.cli.sources import File, is_dash, is_same_file
 from recsys_ndcg.errors import (
     InvalidInputError,
     check_choice,
@@ -71,26 +77,24 @@ def print_message(kind: str, text: str) -> None:
     err.print(f"{kind}: {escape_invisible(text)}")
 
 
+@list_under("Output")
 @dataclass(frozen=True)
 class OutputOptions:
-    """The format and the amount of output."""
+    """The format and the amount of output.
 
-    HEADING = "Output"
-    form: str = option(
-        f"Output format: {', '.join(FORMATS)}. csv and json have all digits.",
-        "--format",
-        default="text",
-        completion="format",
-        metavar="FORMAT",
-    )
-    quiet: bool = option(
-        "Print tables and failed checks, no remarks or warnings.", "--quiet", "-q", default=False
-    )
-    full_signature: bool = option(
-        "Print signatures with every option, not only changed ones.",
-        "--full-signature",
-        default=False,
-    )
+    Parameters
+    ----------
+    form : str
+        Output format: text, markdown, latex, csv, json. csv and json have all digits.
+    quiet : bool
+        Print tables and failed checks, no remarks or warnings.
+    full_signature : bool
+        Print signatures with every option, not only changed ones.
+    """
+
+    form: Format = "text"
+    quiet: Annotated[Flag, option(None, "--quiet", "-q")] = False
+    full_signature: Flag = False
 
     def __post_init__(self) -> None:
         """Raise for an unknown format."""
@@ -225,17 +229,25 @@ def build_table_document(
     return Document(facts=title, sections=[section, *signatures])
 
 
+@list_under("Output")
 @dataclass(frozen=True)
 class PageOptions:
-    """The option that writes an HTML page."""
+    """The option that writes an HTML page.
 
-    HEADING = "Output"
-    html: Path | None = option(
-        "Write an HTML page with charts and all users, in one file that works offline. '-' is "
-        "standard output."
-    )
-    title: str | None = option("Title of the page.")
-    date: str | None = option("Date below the title, such as 2026-05-31.  [default: none]")
+    Parameters
+    ----------
+    html : Path, optional
+        Write an HTML page with charts and all users, in one file that works offline. '-' is
+        standard output.
+    title : str, optional
+        Title of the page.
+    date : str, optional
+        Date below the title, such as 2026-05-31.  [default: none]
+    """
+
+    html: File | None = None
+    title: Annotated[str | None, option("TITLE")] = None
+    date: Annotated[str | None, option("DATE")] = None
 
     def check(self, read: Mapping[str, Path], **written: Path | None) -> None:
         """Raise if the page cannot be written, before anything is evaluated.
@@ -271,16 +283,22 @@ class PageOptions:
         return is_dash(self.html)
 
 
+@list_under("Output")
 @dataclass(frozen=True)
 class FileOptions:
-    """The options that write per-user scores and the report."""
+    """The options that write per-user scores and the report.
 
-    HEADING = "Output"
-    per_user: Path | None = option(
-        "Write per-user scores to this file (.csv, .csv.gz or .parquet; with several files or "
-        "--memory-limit only .parquet), or to standard output with '-'."
-    )
-    json: Path | None = option("Write the report as JSON to this file, or to '-'.")
+    Parameters
+    ----------
+    per_user : Path, optional
+        Write per-user scores to this file (.csv, .csv.gz or .parquet; with several files or
+        --memory-limit only .parquet), or to standard output with '-'.
+    json : Path, optional
+        Write the report as JSON to this file, or to '-'.
+    """
+
+    per_user: File | None = None
+    json: File | None = None
 
     @property
     def users_file(self) -> Path | None:
@@ -312,6 +330,8 @@ class FileOptions:
         if self.per_user is not None and _is_stream(self.per_user):
             _write_bytes(self.per_user, find_score_writer(".csv")(report.per_user))
         if self.json is not None and is_dash(self.json):
+            from tempfile import TemporaryDirectory
+
             with TemporaryDirectory() as folder:
                 part = Path(folder) / "report.json"
                 report.save(part)
@@ -326,13 +346,13 @@ def check_outputs(read: Mapping[str, Path], **written: Path | None) -> None:
     for name, path in written.items():
         if path is None:
             continue
-        option = f"--{name.replace('_', '-')}"
+        own = f"--{name.replace('_', '-')}"
         for other, there in known.items():
             if is_same_file(there, path) and not (is_dash(there) and other in read):
                 owner = "the data" if other.startswith("FILE") else other
-                msg = f"{option} {path}: this is also the file of {owner}. Give it another name."
+                msg = f"{own} {path}: this is also the file of {owner}. Give it another name."
                 raise InvalidInputError(msg)
-        known[option] = path
+        known[own] = path
 
 
 def _is_stream(path: Path) -> bool:

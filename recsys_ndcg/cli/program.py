@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import signal
 import sys
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from copy import copy
-from dataclasses import MISSING, Field, fields, is_dataclass
-from functools import wraps
 from importlib import import_module
-from inspect import Parameter, Signature, getdoc, signature
-from pathlib import Path
-from textwrap import indent
+from inspect import getdoc, signature
+from textwrap import fill, indent, wrap
 from types import FrameType
-from typing import Annotated, Any, NoReturn, get_type_hints
+from typing import Any, NoReturn
 
 from recsys_ndcg.errors import (
     DataWarning,
@@ -27,203 +24,185 @@ from recsys_ndcg.errors import (
 )
 
 try:
-    with require_libraries("typer", "rich", job="The command line", extra="cli"):
-        import typer
-        from typer.core import TyperCommand
+    with require_libraries("cyclopts", "rich", job="The command line", extra="cli"):
+        from cyclopts import App, ArgumentCollection, CycloptsError, Parameter, UnknownOptionError
+        from cyclopts.help import HelpPanel
+        from cyclopts.help.formatters import PlainFormatter
+        from rich.console import Console
 except RecsysNdcgError as error:
     sys.exit(str(error))
 
-from recsys_ndcg.cli.options import repeat_options
-from recsys_ndcg.cli.output import print_line, print_message
-from recsys_ndcg.cli.sources import parse_file
-from recsys_ndcg.cli.spelling import name_options, use_options
+from recsys_ndcg.cli.options import GROUPS, repeat_options, set_names, write_options
+from recsys_ndcg.cli.output import print_message
 from recsys_ndcg.version import __version__
 
 _WRONG, _BUG, _INTERRUPTED, _CLOSED = 2, 70, 130, 1
 _TRACEBACK = "RECSYS_NDCG_TRACEBACK"
 _GC_THRESHOLD = 100_000  # objects: importing libraries creates many, and frees none
 _NAME = "recsys-ndcg"
-#: The module of each command, in the order of --help.
+#: The module of each command and its arguments, in the order of --help.
 _COMMANDS = {
-    "evaluate": "evaluation",
-    "compare": "comparison",
-    "across": "comparison",
-    "report": "reports",
-    "leaderboard": "reports",
-    "explain": "evaluation",
-    "reconcile": "evaluation",
-    "explain-number": "reports",
-    "experiment": "experiments",
-    "check-split": "splits",
-    "demo": "experiments",
-    "presets": "reports",
-    "metrics": "reports",
+    "evaluate": ("evaluation", "[FILE...]"),
+    "compare": ("comparison", "FILE..."),
+    "across": ("comparison", "FILE..."),
+    "report": ("reports", "[FILE...]"),
+    "leaderboard": ("reports", "[FILE] [RUN...]"),
+    "explain": ("evaluation", "[FILE]"),
+    "reconcile": ("evaluation", "[FILE]"),
+    "explain-number": ("reports", "TEXT..."),
+    "experiment": ("experiments", "CONFIG"),
+    "check-split": ("splits", "TRAIN TEST"),
+    "demo": ("experiments", ""),
+    "presets": ("reports", ""),
+    "metrics": ("reports", ""),
 }
-_METAVARS: dict[Any, str] = {Path: "FILE", Path | None: "FILE"}
+#: A name and its description, in the section of the parameters of a docstring.
+_DESCRIBED = re.compile(r"^\*?(\w+) : .*\n((?: {4}.*\n?)+)", re.MULTILINE)
 _EXAMPLES = "\n\nExamples\n--------\n"
+_WIDTH = 80  # of help
+_LABEL_WIDTH = 28  # a longer one has a line of its own
 
 
-def _print_version(is_requested: bool) -> None:
-    if is_requested:
-        print_line(f"{_NAME} {__version__}")
-        raise typer.Exit
+class Application(App):
+    """A program whose options are described in docstrings.
+
+    It reads only docstrings: cyclopts would parse the source files as well, for 0.1 s.
+    """
+
+    def assemble_argument_collection(
+        self, *, parse_docstring: bool = False, **how: Any
+    ) -> ArgumentCollection:
+        """Return the options of a command, with their help if `parse_docstring`."""
+        found = super().assemble_argument_collection(**how)
+        if parse_docstring and self.default_command:
+            groups = [
+                type(one.default) for one in signature(self.default_command).parameters.values()
+            ]
+            parents = [one for group in groups for one in reversed(group.__mro__)]
+            docstrings = [str(getdoc(one)) for one in (self.default_command, *parents)]
+            texts = dict(_DESCRIBED.findall("\n\n".join(docstrings)))
+            for one in found:
+                text = Parameter(help=" ".join(texts.get(one.field_info.name, "").split()))
+                one.parameter = Parameter.combine(text, one.parameter)
+        return found
 
 
-def _print_nothing(
-    version: Annotated[
-        bool,
-        typer.Option(
-            "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
-        ),
-    ] = False,
-) -> None: ...
+class HelpFormatter(PlainFormatter):
+    """Prints the options of a group in two columns below its heading."""
+
+    def render_description(self, console: Console, options: Any, description: Any) -> None:  # noqa: ARG002
+        """Print what the program or a command does."""
+        texts = str(description.primary_renderable).split("\n\n")
+        console.print(*(fill(one, console.width) for one in texts), sep="\n\n")
+
+    def __call__(self, console: Console, options: Any, panel: HelpPanel) -> None:  # noqa: ARG002
+        """Print a group."""
+        rows: dict[str, str] = {}
+        for one in panel.entries:
+            names = ", ".join((*one.positive_shorts, *one.positive_names))
+            label = f"{names} {one.metavar or ''}".rstrip() if names else str(one.positional_label)
+            default = "" if one.default is None else f"  [default: {one.default}]"
+            rows[label] = f"{one.description.primary_renderable}{default}"
+        width = min(_LABEL_WIDTH, max(map(len, rows), default=0))
+        lines = ["", f"{panel.title}:"]
+        for label, text in rows.items():
+            margin = " " * (width + 4)
+            own = [f"  {label}"] if len(label) > width else []
+            first = margin if own else f"  {label:<{width}}  "
+            layout: Any = {"initial_indent": first, "subsequent_indent": margin}
+            lines += own + wrap(text, console.width, break_on_hyphens=False, **layout)
+        if rows:
+            console.print(*lines, sep="\n")
 
 
-def build_application(names: Iterable[str] = _COMMANDS) -> typer.Typer:
+def build_application(names: Iterable[str] = _COMMANDS) -> App:
     """Return the program with some of its commands; the modules of others are not imported.
 
     Examples
     --------
-    >>> [command.name for command in build_application(["evaluate"]).registered_commands]
-    ['evaluate']
+    >>> "explain" in build_application(["evaluate"])
+    False
     """
-    app = typer.Typer(
-        name=_NAME,
-        pretty_exceptions_enable=False,
-        rich_markup_mode=None,
-        no_args_is_help=True,
+    console = Console(emoji=False, markup=False, highlight=False)
+    console.width = min(console.width, _WIDTH)
+    app = Application(
+        _NAME,
+        version=f"{_NAME} {__version__}",
         help="Evaluate the rankings of recommenders: NDCG@k and other metrics, each with a "
         "signature that defines how it is computed.",
-        epilog="\b\nExample:\n  recsys-ndcg evaluate predictions.csv --threshold 4",
+        help_epilogue="Example:\n  recsys-ndcg evaluate predictions.csv --threshold 4",
+        help_flags="--help",
+        help_format="plaintext",
+        help_formatter=HelpFormatter(),
+        console=console,
+        usage=f"{_NAME} [OPTIONS] COMMAND [ARGS]...",
+        group_parameters=GROUPS["Options"],
+        # as is the custom, the last one counts, and any word may be a value
+        default_parameter=Parameter(negative=(), allow_repeating=True, allow_leading_hyphen=True),
+        config=_refuse_unknown_options,
+        exit_on_error=False,
+        print_error=False,
     )
-    app.callback()(_print_nothing)
-    for name in names:
-        module = import_module(f"{__package__}.{_COMMANDS[name]}")
-        command = flatten_options(getattr(module, name.replace("-", "_")))
-        text, _, examples = (getdoc(command) or "").partition(_EXAMPLES)
-        # \b keeps the lines as they are
-        epilog = f"\b\nExamples:\n{indent(examples, '  ')}"
-        app.command(name, cls=_Command, help=text, epilog=epilog)(command)
+    app.register_install_completion_command(help="Install completion for the current shell.")
+    for flag in ("--help", "--version", "--install-completion"):
+        app[flag].group = GROUPS["Options"]
+    for place, name in enumerate(names):
+        module, arguments = _COMMANDS[name]
+        command = getattr(import_module(f"{__package__}.{module}"), name.replace("-", "_"))
+        text, _, examples = str(getdoc(command)).partition(_EXAMPLES)
+        app.command(
+            command,
+            name,
+            help=text,
+            help_epilogue=f"Examples:\n{indent(examples, '  ')}",
+            usage=f"{_NAME} {name} [OPTIONS] {arguments}",
+            sort_key=place,
+        )
     return app
 
 
-def flatten_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command whose dataclass parameters are replaced by their fields.
-
-    Typer declares one option per parameter; the command still gets the dataclasses.
-
-    Examples
-    --------
-    >>> from dataclasses import dataclass
-    >>> from recsys_ndcg.cli.options import option
-    >>> @dataclass
-    ... class Size:
-    ...     width: int = option("Width.", default=3)
-    >>> @flatten_options
-    ... def draw(size: Size, sign: str = option("Character.", default="x")) -> None:
-    ...     print(size.width * sign)
-    >>> draw(width=2, sign="o")
-    oo
-    """
-    kinds = get_type_hints(command)
-    groups: dict[str, list[Parameter]] = {}
-    for name, one in signature(command).parameters.items():
-        declared = {name: one.default}
-        hints = kinds
-        if is_dataclass(kinds[name]):
-            declared = {each.name: each for each in fields(kinds[name])}
-            hints = get_type_hints(kinds[name])
-        heading = getattr(kinds[name], "HEADING", "Options")
-        groups[name] = [
-            _parameter(each, hints[each], how, heading) for each, how in declared.items()
-        ]
-
-    @wraps(command)
-    def called(**values: Any) -> None:
-        given = {}
-        for name, group in groups.items():
-            own = {one.name: _parse_files(values[one.name]) for one in group}
-            given[name] = kinds[name](**own) if is_dataclass(kinds[name]) else own[name]
-        command(**given)
-
-    parameters = [one for group in groups.values() for one in group]
-    vars(called)["__signature__"] = Signature(parameters)
-    called.__annotations__ = {one.name: one.annotation for one in parameters}
-    return called
+def _refuse_unknown_options(_: App, __: Sequence[str], arguments: ArgumentCollection) -> None:
+    """Raise if a word that would be a file looks like an option; '-' is standard input."""
+    set_names({one.field_info.name: one.names for one in arguments})
+    for token in (token for one in arguments for token in one.tokens if token.keyword is None):
+        if token.value.startswith("-") and token.value != "-" and not os.path.lexists(token.value):
+            raise UnknownOptionError(token=token, argument_collection=arguments)
 
 
-def _parse_files(value: Any) -> Any:
-    if isinstance(value, list):
-        return [*map(_parse_files, value)]
-    return parse_file(value) if isinstance(value, Path) else value
+def _run_command(words: Sequence[str]) -> int:
+    """Run a command, and print each warning and error as one line, with names of options."""
+    words = repeat_options(words or ["--help"])
+    app = build_application(words[:1] if words[0] in _COMMANDS else _COMMANDS)
+    if words[-1] == "--help" and len(words) <= 2:  # faster than to read options first
+        app.help_print(words[:-1])
+        return 0
+    quiet = False
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", DataWarning)
+        try:
+            command, bound, _ = app.parse_args(words)
+            quiet = getattr(bound.arguments.get("output"), "quiet", False)
+            return command(*bound.args, **bound.kwargs) or 0
+        except RecsysNdcgError as error:
+            print_message("error", write_options(error))
+            return _WRONG
+        finally:
+            messages = (write_options(one.message) for one in caught if not quiet)
+            for message in dict.fromkeys(messages):
+                print_message("warning", message)
 
 
-def _parameter(name: str, kind: Any, declared: Field[Any], heading: str) -> Parameter:
-    """Return a parameter as typer reads it, named after its type or itself in --help."""
-    typed = copy(declared.metadata["typer"])  # commands share options, and may group them otherwise
-    typed.rich_help_panel = heading
-    typed.metavar = typed.metavar or _METAVARS.get(kind, name.upper())
-    hint = Annotated[kind, typed]
-    default = Parameter.empty if declared.default is MISSING else declared.default
-    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=hint)
-
-
-class _Command(TyperCommand):
-    """A command that prints each warning and error as one line, with names of options."""
-
-    def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """Return the parts of the usage line: FILE... if there may be several."""
-        pieces = {"": "[OPTIONS]"}
-        for one in self._list_arguments(ctx):
-            name = f"{one.metavar}..." if one.nargs < 0 else one.metavar
-            pieces[one.metavar] = name if one.required else f"[{name}]"
-        return [*pieces.values()]
-
-    def _list_arguments(self, ctx: Any) -> list[Any]:
-        return [one for one in self.get_params(ctx) if one.param_type_name == "argument"]
-
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the arguments, and the options in groups."""
-        arguments = {one.metavar: one.help for one in reversed(self._list_arguments(ctx))}
-        groups: dict[str, list[Any]] = {}
-        if arguments:
-            groups["Arguments"] = [*reversed(arguments.items())]
-        heading = "Options"
-        for one in self.get_params(ctx):
-            if one.param_type_name == "option":  # --help is last, and has no group
-                heading = getattr(one, "rich_help_panel", None) or heading
-                groups.setdefault(heading, []).append(one.get_help_record(ctx))
-        for name, rows in groups.items():
-            with formatter.section(name):
-                formatter.write_dl(rows)
-
-    def invoke(self, ctx: Any) -> Any:
-        """Run the command."""
-        typed = {one.name: one.opts for one in self.params}
-        quiet = ctx.params.get("quiet", False)
-        with use_options(typed), warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", DataWarning)
-            try:
-                return super().invoke(ctx)
-            except RecsysNdcgError as error:
-                print_message("error", name_options(str(error)))
-                raise typer.Exit(_WRONG) from None
-            finally:
-                for message in dict.fromkeys(str(one.message) for one in caught if not quiet):
-                    print_message("warning", name_options(message))
-
-
-def run_to_exit_code(command: Callable[[], int | None]) -> int | None:
+def run(words: Sequence[str]) -> int:
     """Run a command, print its error, and return the exit code.
 
     Errors are one line, also for invalid calls and bugs; a variable of the environment shows
     a bug's traceback. An interrupt and a closed pipe are silent.
     """
     try:
-        code = command()
+        code = _run_command(words)
         if sys.stdout is not None:
             sys.stdout.flush()
-    except (KeyboardInterrupt, typer.Abort):
+    except KeyboardInterrupt:
         return _INTERRUPTED
     except BrokenPipeError:
         _discard_output()
@@ -236,8 +215,8 @@ def run_to_exit_code(command: Callable[[], int | None]) -> int | None:
 def _report_error(error: Exception) -> int:
     """Print an error, if standard error is open; return the exit code."""
     code, text = _WRONG, ""
-    if hasattr(error, "format_message"):
-        text = f"{error.format_message()} (see --help)"
+    if isinstance(error, CycloptsError):
+        text = f"{error} (see --help)"
     elif isinstance(error, OSError) and error.filename is None:  # an error of a file has its name
         text = f"The output cannot be written ({error.strerror or error})."
         _discard_output()
@@ -291,7 +270,4 @@ def _exit_on_signal(number: int, _: FrameType | None) -> NoReturn:
 def main() -> None:
     """Run the command line."""
     prepare_process()
-    words = sys.argv[1:] or ["--help"]
-    commands = words[:1] if words[0] in _COMMANDS else _COMMANDS
-    how = {"prog_name": _NAME, "standalone_mode": False}
-    sys.exit(run_to_exit_code(lambda: build_application(commands)(repeat_options(words), **how)))
+    sys.exit(run(sys.argv[1:]))

@@ -5,20 +5,29 @@ from __future__ import annotations
 import os
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
 
 from recsys_ndcg.cli.options import (
-    FORMATS,
-    REQUIRED,
     ConventionOptions,
+    Flag,
+    Format,
+    Integer,
+    MetricName,
     MetricOptions,
-    argument,
     list_changed_options,
     option,
     parse_metric,
 )
 from recsys_ndcg.cli.output import OutputOptions, PageOptions, build_table_document
-from recsys_ndcg.cli.sources import DataOptions, FormatOptions, ScaleOptions, escape_surrogates
+from recsys_ndcg.cli.sources import (
+    DataOptions,
+    FormatOptions,
+    ManyFilesOptions,
+    Predictions,
+    escape_surrogates,
+)
 from recsys_ndcg.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -28,24 +37,15 @@ if TYPE_CHECKING:
     from recsys_ndcg.rendering import Document
     from recsys_ndcg.scoring import Signature
 
-_FORMAT = option(
-    f"Output format: {', '.join(FORMATS)}.",
-    "--format",
-    default="text",
-    completion="format",
-    metavar="FORMAT",
-)
 
-
-def report(  # noqa: PLR0913 - one parameter per option
-    *,
-    source: DataOptions,
-    scale: ScaleOptions,
-    text_format: FormatOptions,
-    metric_options: MetricOptions,
-    convention: ConventionOptions,
-    page: PageOptions,
-    output: OutputOptions,
+def report(  # noqa: PLR0913 - one parameter per group of options
+    *files: Predictions,
+    source: ManyFilesOptions = ManyFilesOptions(),
+    text_format: FormatOptions = FormatOptions(),
+    metric_options: MetricOptions = MetricOptions(),
+    convention: ConventionOptions = ConventionOptions(),
+    page: PageOptions = PageOptions(),
+    output: OutputOptions = OutputOptions(),
 ) -> None:
     """Show a report, or write it as an HTML page.
 
@@ -60,12 +60,13 @@ def report(  # noqa: PLR0913 - one parameter per option
     from recsys_ndcg.comparison import Comparison
     from recsys_ndcg.report import Report
 
-    page.check({**source.files, **scale.files})
-    late = (scale, text_format, convention, metric_options)
+    source = source.take(*files)
+    page.check(source.all_files)
+    late = (text_format, convention, metric_options)
     found = source.load_saved([Report, Comparison], *late, allowed=", --html and --format")
     if found is None:
         plan = convention.plan(metric_options.names, metric_options.read_cutoffs(convention.preset))
-        found = source.evaluate(text_format, plan, scale, progress=not output.quiet)
+        found = source.evaluate(text_format, plan, progress=not output.quiet)
     if page.write(found):
         return
     if isinstance(found, Report):
@@ -76,34 +77,36 @@ def report(  # noqa: PLR0913 - one parameter per option
 
 
 def leaderboard(  # noqa: PLR0913 - one parameter per option
-    *,
-    source: DataOptions,
-    more: list[Path] | None = argument("Further folders of experiments.", "RUN"),
-    text_format: FormatOptions,
-    metric: str | None = option(
-        "Metric, such as precision@5.  [default: ndcg, or the first of a saved report]",
-        "--metric",
-        "--metrics",
-        completion="metric",
-        metavar="METRIC",
-    ),
-    by: str = option(
-        "score, adjusted (0 is chance, 1 the best order of the list) or z (distance from chance "
-        "in standard deviations).",
-        "--sort",
-        default="score",
-        completion="sort",
-        metavar="COLUMN",
-    ),
-    n: int = option("Number of users.", "-n", default=20, metavar="N"),
-    ascending: bool = option("Show the worst users first.", "--ascending", default=False),
-    convention: ConventionOptions,
-    output: OutputOptions,
+    file: Predictions | None = None,
+    /,
+    *more: Annotated[Path, Parameter(name="RUN")],
+    source: DataOptions = DataOptions(),
+    text_format: FormatOptions = FormatOptions(),
+    metric: MetricName | None = None,
+    by: Annotated[str, option("COLUMN", "--sort", words="sort")] = "score",
+    n: Annotated[Integer, option("N", "-n")] = 20,
+    ascending: Flag = False,
+    convention: ConventionOptions = ConventionOptions(),
+    output: OutputOptions = OutputOptions(),
 ) -> None:
     """Show the users with the best scores.
 
     Users for whom every order has the same score are left out. FILE may also be a saved report,
     or the folder of an experiment: then its models are shown.
+
+    Parameters
+    ----------
+    *more : Path
+        Further folders of experiments.
+    metric : str, optional
+        Metric, such as precision@5.  [default: ndcg, or the first of a saved report]
+    by : str
+        score, adjusted (0 is chance, 1 the best order of the list) or z (distance from chance in
+        standard deviations).
+    n : int
+        Number of users.
+    ascending : bool
+        Show the worst users first.
 
     Examples
     --------
@@ -112,15 +115,16 @@ def leaderboard(  # noqa: PLR0913 - one parameter per option
     recsys-ndcg leaderboard runs/today runs/yesterday
     """
     # Path.is_dir() raises for a name that is too long
-    if source.file is not None and (more or os.path.isdir(source.file)):  # noqa: PTH112
+    if file is not None and (more or os.path.isdir(file)):  # noqa: PTH112
         is_changed = (by, n, ascending) != ("score", 20, False)
         if is_changed or list_changed_options(convention, text_format):
             msg = "Saved runs cannot be evaluated again. Pass only folders, --metric and --format."
             raise InvalidInputError(msg)
-        _print_runs([source.file, *(more or ())], metric, output)
+        _print_runs([file, *more], metric, output)
         return
     from recsys_ndcg.report import Report
 
+    source = source.take(file)
     ks = MetricOptions().read_cutoffs(convention.preset)
     asked = str(parse_metric(metric or "ndcg", "--metric", ks))
     report = source.load_saved([Report], convention, text_format, allowed=", --metric and --format")
@@ -163,18 +167,24 @@ def _print_runs(paths: list[Path], metric: str | None, output: OutputOptions) ->
 
 
 def explain_number(
-    *,
-    text: list[str] = argument(
-        "A metric and its value, then what is known about it.", "TEXT", default=REQUIRED
-    ),
-    items: int | None = option("Number of items in the catalogue.", metavar="N"),
-    form: str = _FORMAT,
+    *text: Annotated[str, Parameter(required=True)],
+    items: Integer | None = None,
+    form: Format = "text",
 ) -> None:
     """List the protocols that allow a published number.
 
     TEXT is a metric and its value, then any of these, separated by commas: leave-one-out or
     '5 relevant', '100 negatives' or '1 in 100', 'full ranking', 'rated items', and '3706 items' or
     a data set such as ML-1M.
+
+    Parameters
+    ----------
+    *text : str
+        A metric and its value, then what is known about it.
+    items : int, optional
+        Number of items in the catalogue.
+    form : str
+        Output format: text, markdown, latex, csv, json.
 
     Examples
     --------
@@ -187,8 +197,13 @@ def explain_number(
     OutputOptions(form).show(found, values)
 
 
-def presets(*, form: str = _FORMAT) -> None:
+def presets(*, form: Format = "text") -> None:
     """List the presets: libraries and published examples.
+
+    Parameters
+    ----------
+    form : str
+        Output format: text, markdown, latex, csv, json.
 
     Examples
     --------
@@ -208,8 +223,13 @@ def presets(*, form: str = _FORMAT) -> None:
     _print_rows(rows, "Presets", form)
 
 
-def metrics(*, form: str = _FORMAT) -> None:
+def metrics(*, form: Format = "text") -> None:
     """List the metrics and their other names.
+
+    Parameters
+    ----------
+    form : str
+        Output format: text, markdown, latex, csv, json.
 
     Examples
     --------

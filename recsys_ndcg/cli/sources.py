@@ -6,18 +6,28 @@ import errno
 import os
 import re
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
-from recsys_ndcg.cli.options import REQUIRED, argument, list_changed_options, option, parse_pairs
+from cyclopts import Parameter
+
+from recsys_ndcg.cli.options import (
+    Flag,
+    Integer,
+    Pairs,
+    Text,
+    list_changed_options,
+    list_under,
+    option,
+    parse_pairs,
+)
 from recsys_ndcg.errors import InvalidInputError, is_encodable
 from recsys_ndcg.input import FileKind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from recsys_ndcg.input import TextFormat
     from recsys_ndcg.report import Report
     from recsys_ndcg.scoring import Plan
@@ -33,21 +43,33 @@ class FormattedPath(type(Path())):  # type: ignore[misc] # Path itself has no su
     options: Mapping[str, str]
 
 
-def parse_file(path: Path) -> Path:
+def parse_file(text: str) -> Path:
     """Return a path; the format of a text file may follow it.
 
     Examples
     --------
-    >>> path = parse_file(Path("ratings.txt,sep=tab,heading=no"))
+    >>> path = parse_file("ratings.txt,sep=tab,heading=no")
     >>> str(path), path.options
     ('ratings.txt', {'sep': 'tab', 'heading': 'no'})
     """
-    found = _FORMATTED.fullmatch(str(path))
-    if found is None or os.path.lexists(path):
-        return path
+    found = _FORMATTED.fullmatch(text)
+    if found is None or os.path.lexists(text):
+        return Path(text)
     formatted = FormattedPath(found[1])
     formatted.options = dict(re.findall(r",(\w+)=(,|[^,]*)", found[2]))
     return formatted
+
+
+File = Annotated[Path, option("FILE", converter=lambda _, tokens: parse_file(tokens[0].value))]
+Character = Annotated[str, option("CHARACTER")]
+Predictions = Annotated[
+    File,
+    Parameter(
+        name="FILE",
+        help=f"Predictions: {FileKind.describe_all()}, made by Surprise. '-' is text from standard "
+        "input.",
+    ),
+]
 
 
 def add_format(path: Path, source: Any = None, default: TextFormat | None = None) -> Any:
@@ -73,38 +95,38 @@ def add_format(path: Path, source: Any = None, default: TextFormat | None = None
     return source, replace(default or TextFormat(), **given)
 
 
+@list_under("Text files")
 @dataclass(frozen=True)
 class FormatOptions:
-    """The format of text files."""
+    """The format of text files.
 
-    HEADING = "Text files"
-    columns: str = option(
-        "Map required columns to the file's: user=uid,item=iid. Without a header line, to "
-        "positions: user=1,item=2,estimated=3,true=4. If two files have other names, give both: "
-        "user=visitor,user=uid.",
-        default="",
-        metavar="OURS=THEIRS,...",
-    )
-    no_heading: bool = option(
-        "The file has no header line. Default columns: user, item, estimated, true.",
-        "--no-heading",
-        default=False,
-    )
-    sep: str | None = option(
-        "Field separator of FILE, labels and results: one character, tab, or '::'. Any file may "
-        "have its own format behind a comma: train.txt,sep=tab,encoding=latin-1,heading=no.  "
-        "[default: detected]",
-        metavar="CHARACTER",
-    )
-    decimal: str = option("Decimal separator: '.' or ','.", default=".", metavar="CHARACTER")
-    encoding: str | None = option(
-        "Text encoding, such as latin-1 or utf-16.  [default: UTF-8]", metavar="NAME"
-    )
-    list_sep: str | None = option(
-        "What separates several ids in a cell, such as ',' or ' '; '' if a cell is one id.  "
-        "[default: detected]",
-        metavar="CHARACTER",
-    )
+    Parameters
+    ----------
+    columns : str
+        Map required columns to the file's: user=uid,item=iid. Without a header line, to
+        positions: user=1,item=2,estimated=3,true=4. If two files have other names, give both:
+        user=visitor,user=uid.
+    no_heading : bool
+        The file has no header line. Default columns: user, item, estimated, true.
+    sep : str, optional
+        Field separator of FILE, labels and results: one character, tab, or '::'. Any file may
+        have its own format behind a comma: train.txt,sep=tab,encoding=latin-1,heading=no.
+        [default: detected]
+    decimal : str
+        Decimal separator: '.' or ','.
+    encoding : str, optional
+        Text encoding, such as latin-1 or utf-16.  [default: UTF-8]
+    list_sep : str, optional
+        What separates several ids in a cell, such as ',' or ' '; '' if a cell is one id.
+        [default: detected]
+    """
+
+    columns: Pairs = ""
+    no_heading: Flag = False
+    sep: Character | None = None
+    decimal: Character = "."
+    encoding: Text | None = None
+    list_sep: Character | None = None
 
     @property
     def text(self) -> TextFormat:
@@ -119,48 +141,34 @@ class FormatOptions:
         return {"columns": parse_pairs(self.columns, "--columns"), "text": self.text}
 
 
-@dataclass(frozen=True)
-class ScaleOptions:
-    """Further files, and the memory limit."""
-
-    HEADING = "Predictions"
-    more: list[Path] | None = argument("Further files with rows of the same table.", "FILE")
-    memory_limit: str | None = option(
-        "Memory limit, such as 2GB, for CSV and Parquet files: rows are then grouped by user on "
-        "disk. With several files this happens without the option, too.",
-        metavar="SIZE",
-    )
-
-    @property
-    def files(self) -> dict[str, Path]:
-        """The further files, by their names in messages."""
-        return {f"FILE {place}": path for place, path in enumerate(self.more or (), start=2)}
-
-
+@list_under("Measures beyond accuracy")
 @dataclass(frozen=True)
 class ItemOptions:
-    """What is known besides the lists, for measures beyond accuracy."""
+    """What is known besides the lists, for measures beyond accuracy.
 
-    HEADING = "Measures beyond accuracy"
-    catalogue: Path | None = option(
-        "All items that can be recommended: a file with a column item. Chance is then a random "
-        "choice of them."
-    )
-    features: Path | None = option(
-        "Features of the items: a file with a column item and a column per feature. Texts such as "
-        "drama|war are sets."
-    )
-    base: Path | None = option(
-        "Recommendations of another model (user, item, and rank or estimated), for unexpected and "
-        "overlap."
-    )
-    groups: Path | None = option(
-        "The group of each user: a file with a column user and one more, for measures of groups."
-    )
-    weights: Path | None = option(
-        "The weight of each item's labels, such as one over its propensity: a file with a column "
-        "item and one more."
-    )
+    Parameters
+    ----------
+    catalogue : Path, optional
+        All items that can be recommended: a file with a column item. Chance is then a random
+        choice of them.
+    features : Path, optional
+        Features of the items: a file with a column item and a column per feature. Texts such as
+        drama|war are sets.
+    base : Path, optional
+        Recommendations of another model (user, item, and rank or estimated), for unexpected and
+        overlap.
+    groups : Path, optional
+        The group of each user: a file with a column user and one more, for measures of groups.
+    weights : Path, optional
+        The weight of each item's labels, such as one over its propensity: a file with a column
+        item and one more.
+    """
+
+    catalogue: File | None = None
+    features: File | None = None
+    base: File | None = None
+    groups: File | None = None
+    weights: File | None = None
 
     def add_to(self, plan: Plan, train: Path | None) -> Plan:
         """Return a plan with what the files say.
@@ -182,11 +190,15 @@ class ItemOptions:
 
 @dataclass(frozen=True)
 class ItemOptionsWithTrain(ItemOptions):
-    """The same, and the training rows."""
+    """The same, and the training rows.
 
-    train: Path | None = option(
-        "The rows that the model was trained on (user, item): popularity, novelty, seen items."
-    )
+    Parameters
+    ----------
+    train : Path, optional
+        The rows that the model was trained on (user, item): popularity, novelty, seen items.
+    """
+
+    train: File | None = None
 
     def add_to(self, plan: Plan, train: Path | None = None) -> Plan:
         """Return a plan with what the files say."""
@@ -194,41 +206,54 @@ class ItemOptionsWithTrain(ItemOptions):
         return files.add_to(plan, train or self.train)
 
 
+@list_under("Predictions")
 @dataclass(frozen=True)
 class DataOptions:
-    """The options that name the predictions."""
+    """The predictions: FILE or the options that replace it.
 
-    HEADING = "Predictions"
-    file: Path | None = argument(
-        f"Predictions: {FileKind.describe_all()}, made by Surprise. "
-        "'-' is text from standard input.",
-        "FILE",
-    )
-    labels: Path | None = option("Instead of FILE: the labels (user, item, true), with --results.")
-    results: Path | None = option(
-        "The recommendations (user, item, and rank or estimated), with --labels; alone for "
-        "measures that need no labels, such as coverage."
-    )
-    qrels: Path | None = option("Instead of FILE: TREC judgements, with --run.")
-    run: Path | None = option("A TREC run, with --qrels.")
-    n_items: int | None = option(
-        "Number of items in the catalogue that the recommendations were chosen from. The chance "
-        "level is then the score of random lists of these items.",
-        metavar="N",
-    )
+    Parameters
+    ----------
+    labels : Path, optional
+        Instead of FILE: the labels (user, item, true), with --results.
+    results : Path, optional
+        The recommendations (user, item, and rank or estimated), with --labels; alone for measures
+        that need no labels, such as coverage.
+    qrels : Path, optional
+        Instead of FILE: TREC judgements, with --run.
+    run : Path, optional
+        A TREC run, with --qrels.
+    n_items : int, optional
+        Number of items in the catalogue that the recommendations were chosen from. The chance
+        level is then the score of random lists of these items.
+    """
+
+    labels: File | None = None
+    results: File | None = None
+    qrels: File | None = None
+    run: File | None = None
+    n_items: Integer | None = None
+    paths: Annotated[Sequence[Path], Parameter(parse=False)] = ()
+    memory_limit: Annotated[str | None, Parameter(parse=False)] = None
 
     @property
     def files(self) -> dict[str, Path]:
         """The input files, by their options; standard input if none is given and it has data."""
-        named = {
-            "FILE": self.file,
-            "--labels": self.labels,
-            "--results": self.results,
-            "--qrels": self.qrels,
-            "--run": self.run,
+        named = {"FILE": self.paths[0] if self.paths else None}
+        named |= {
+            f"--{name}": getattr(self, name) for name in ("labels", "results", "qrels", "run")
         }
-        given = {option: path for option, path in named.items() if path is not None}
+        given = {name: path for name, path in named.items() if path is not None}
         return given or ({"FILE": Path("-")} if _has_piped_data() else {})
+
+    def take(self, *paths: Path | None) -> Self:
+        """Return these options with FILE, if it is given."""
+        return replace(self, paths=[path for path in paths if path is not None])
+
+    @property
+    def all_files(self) -> dict[str, Path]:
+        """The same, and further files with rows of the same table."""
+        more = enumerate(self.paths[1:], start=2)
+        return self.files | {f"FILE {place}": path for place, path in more}
 
     def check(self) -> None:
         """Raise unless the options name one input."""
@@ -281,7 +306,6 @@ class DataOptions:
         self,
         text_format: FormatOptions,
         plan: Plan,
-        scale: ScaleOptions | None = None,
         *,
         per_user: Path | None = None,
         progress: bool = False,
@@ -295,9 +319,8 @@ class DataOptions:
         """
         from recsys_ndcg.evaluation import evaluate_by_plan
 
-        scale = ScaleOptions() if scale is None else scale
         data = self.data(text_format)
-        several = bool(scale.more) or scale.memory_limit is not None
+        several = len(self.paths) > 1 or self.memory_limit is not None
         if several and (self.qrels is not None or any(map(is_dash, self.files.values()))):
             msg = (
                 "Several files and --memory-limit work with tables in files only, not with "
@@ -305,11 +328,11 @@ class DataOptions:
             )
             raise InvalidInputError(msg)
         return evaluate_by_plan(
-            _add_files(data, scale.more),
+            _add_files(data, self.paths[1:]),
             plan,
             **text_format.to_keywords(),
             n_items=self.n_items,
-            memory_limit=scale.memory_limit,
+            memory_limit=self.memory_limit,
             per_user=per_user,
             progress=progress,
         )
@@ -347,12 +370,13 @@ class DataOptions:
         from recsys_ndcg.files import Archive
         from recsys_ndcg.report import Report
 
-        place = "results" if self.labels else "run" if self.qrels else "file"
+        place = "results" if self.labels else "run" if self.qrels else "paths"
 
         def work(_: str, path: Path) -> Report:
             if not Archive.is_saved(path):
-                own: dict[str, Any] = {"file": None, "results": None, "run": None, place: path}
-                return replace(self, **own).evaluate(text_format, plan)
+                own: dict[str, Any] = {"paths": (), "results": None, "run": None}
+                own[place] = [path] if place == "paths" else path
+                return replace(self, memory_limit=None, **own).evaluate(text_format, plan)
             report = Report.load(path)
             lacking = [name for name in gated if name not in report.metrics]
             if lacking:
@@ -385,14 +409,14 @@ class DataOptions:
         """
         from recsys_ndcg.files import Archive
 
-        given = self.files
-        check_files_exist(*given.values())
-        for kind in kinds if self.file is not None else ():
+        given = self.all_files
+        check_files_exist(*self.files.values())
+        for kind in kinds if self.paths else ():
             name = kind.__name__.lower()
             if Archive.is_saved(given["FILE"], name):
-                if list_changed_options(*late) or len(given) > 1:
+                if list_changed_options(*late) or len(given) > 1 or self.memory_limit:
                     msg = (
-                        f"{self.file} is a saved {name}, which cannot be evaluated again. Pass "
+                        f"{self.paths[0]} is a saved {name}, which cannot be evaluated again. Pass "
                         f"only FILE{allowed}."
                     )
                     raise InvalidInputError(msg)
@@ -401,62 +425,70 @@ class DataOptions:
 
 
 @dataclass(frozen=True)
-class ModelOptions:
-    """The files of several models, and the labels or judgements for all of them."""
+class ManyFilesOptions(DataOptions):
+    """The same, for more rows than fit into memory.
 
-    HEADING = "Predictions"
-    models: list[str] = argument(
-        "One file per model: predictions in any format that 'evaluate' reads, or a saved report. "
-        "NAME=FILE gives the model a name.",
-        "FILE",
-        REQUIRED,
-    )
-    labels: Path | None = option("The labels (user, item, true): every file then holds results.")
-    qrels: Path | None = option("TREC judgements: every file is then a TREC run.")
-    n_items: int | None = option(
-        "Number of items in the catalogue that the recommendations were chosen from.", metavar="N"
-    )
+    Parameters
+    ----------
+    memory_limit : str, optional
+        Memory limit, such as 2GB, for CSV and Parquet files: rows are then grouped by user on
+        disk. With several files this happens without the option, too.
+    """
 
-    @property
-    def shared_files(self) -> dict[str, Path]:
-        """The files for all models, by their options."""
-        given = {"--labels": self.labels, "--qrels": self.qrels}
-        return {option: path for option, path in given.items() if path is not None}
+    memory_limit: Annotated[str | None, option("SIZE")] = None
 
-    @property
-    def source(self) -> DataOptions:
-        """The labels or judgements, without a model's file."""
-        return DataOptions(labels=self.labels, qrels=self.qrels, n_items=self.n_items)
 
-    def files(self, baseline: str | None) -> tuple[dict[str, Path], str | None]:
-        """Return the files by name, with the baseline's file, and the baseline's name."""
-        given = [parse_entry(one) for one in self.models]
-        files = name_models(given)
-        if baseline is None or baseline in files:
-            return files, baseline
-        entry = parse_entry(baseline)
-        for name, path in files.items():
-            if is_same_file(path, entry[1]):
-                return files, name
-        files = name_models([*given, entry])
-        return files, list(files)[-1]
+@dataclass(frozen=True)
+class ModelOptions(DataOptions):
+    """The labels or judgements for the files of all models.
 
-    def check(self, files: Mapping[str, Path], *late: Any) -> None:
+    Parameters
+    ----------
+    labels : Path, optional
+        The labels (user, item, true): every file then holds results.
+    qrels : Path, optional
+        TREC judgements: every file is then a TREC run.
+    n_items : int, optional
+        Number of items in the catalogue that the recommendations were chosen from.
+    """
+
+    results: Annotated[Path | None, Parameter(parse=False)] = None
+    run: Annotated[Path | None, Parameter(parse=False)] = None
+
+    def check_models(self, models: Mapping[str, Path], *late: Any) -> None:
         """Raise if a file is missing, or if options have no effect on saved reports."""
         from recsys_ndcg.files import Archive
 
-        for name, path in self.shared_files.items():
+        shared = {"--labels": self.labels, "--qrels": self.qrels}
+        given = {name: path for name, path in shared.items() if path is not None}
+        for name, path in given.items():
             if is_dash(path):
                 msg = f"{name} is read for each model, so it cannot be standard input. Pass a file."
                 raise InvalidInputError(msg)
-        check_files_exist(*files.values(), *self.shared_files.values())
-        options = list_changed_options(*late)
-        if options and all(map(Archive.is_saved, files.values())):
+        check_files_exist(*models.values(), *given.values())
+        options = list_changed_options(self, *late)
+        if options and all(map(Archive.is_saved, models.values())):
             msg = (
                 f"Every model is a saved report, on which {' and '.join(options)} has no effect. "
                 "Remove it, or pass predictions."
             )
             raise InvalidInputError(msg)
+
+
+def name_with_baseline(
+    words: Sequence[str], baseline: str | None
+) -> tuple[dict[str, Path], str | None]:
+    """Return the files of models by name, with the baseline's file, and the baseline's name."""
+    given = [parse_entry(one) for one in words]
+    files = name_models(given)
+    if baseline is None or baseline in files:
+        return files, baseline
+    entry = parse_entry(baseline)
+    for name, path in files.items():
+        if is_same_file(path, entry[1]):
+            return files, name
+    files = name_models([*given, entry])
+    return files, list(files)[-1]
 
 
 def escape_surrogates(values: Any) -> Any:
@@ -567,8 +599,8 @@ def parse_entry(word: str) -> tuple[str, Path]:
     """Parse ``FILE`` or ``NAME=FILE``: return the model's name, or "", and its file."""
     name, equals, path = word.partition("=")
     if equals and path and name.strip() and os.sep not in name and not os.path.lexists(word):
-        return name.strip(), parse_file(Path(path))
-    return "", parse_file(Path(word))
+        return name.strip(), parse_file(path)
+    return "", parse_file(word)
 
 
 def _shorten_names(paths: Sequence[Path]) -> list[str]:

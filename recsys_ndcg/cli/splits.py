@@ -2,43 +2,53 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import Annotated
 
-from recsys_ndcg.cli.comparison import exit_if_failed
-from recsys_ndcg.cli.options import REQUIRED, argument, option, parse_pairs
+from recsys_ndcg.cli.comparison import print_gates
+from recsys_ndcg.cli.options import Cutoff, Number, Pairs, option, parse_pairs
 from recsys_ndcg.cli.output import OutputOptions, PageOptions
-from recsys_ndcg.cli.sources import add_format, check_files_exist
+from recsys_ndcg.cli.sources import File, add_format, check_files_exist
 
 
 def check_split(  # noqa: PLR0913 - one parameter per option
+    train: File,
+    test: File,
+    /,
     *,
-    train: Path = argument(
-        "Training rows: user, item and, if known, rating and timestamp.", "TRAIN", REQUIRED
-    ),
-    test: Path = argument("Test rows.", "TEST", REQUIRED),
-    validation: Path | None = option("Validation rows, on which parameters are chosen."),
-    lists: Path | None = option(
-        "Recommendations or candidates: user, item, and rank or estimated."
-    ),
-    threshold: float | None = option("Ratings at or above it are relevant.", metavar="NUMBER"),
-    k: int = option("The cutoff of the metrics.", "-k", default=10, metavar="K"),
-    columns: str = option(
-        "Map columns to the files': user=uid,item=iid,rating=stars,timestamp=date.",
-        default="",
-        metavar="OURS=THEIRS,...",
-    ),
-    memory_limit: str | None = option(
-        "Memory limit, such as 2GB: the training rows are then sorted on disk.", metavar="SIZE"
-    ),
-    fail_on: str | None = option(
-        "Exit with 1 if there is an 'error', or also if there is a 'warning'.", metavar="VERDICT"
-    ),
-    page: PageOptions,
-    output: OutputOptions,
-) -> None:
+    validation: File | None = None,
+    lists: File | None = None,
+    threshold: Number | None = None,
+    k: Annotated[Cutoff, option("K", "-k")] = 10,
+    columns: Pairs = "",
+    memory_limit: Annotated[str | None, option("SIZE")] = None,
+    fail_on: Annotated[str | None, option("VERDICT")] = None,
+    page: PageOptions = PageOptions(),
+    output: OutputOptions = OutputOptions(),
+) -> int:
     """Check a split before a model is trained.
 
     Shows leaks, times, unknown users and items, shifts, and what the split can tell apart.
+
+    Parameters
+    ----------
+    train : Path
+        Training rows: user, item and, if known, rating and timestamp.
+    test : Path
+        Test rows.
+    validation : Path, optional
+        Validation rows, on which parameters are chosen.
+    lists : Path, optional
+        Recommendations or candidates: user, item, and rank or estimated.
+    threshold : float, optional
+        Ratings at or above it are relevant.
+    k : int
+        The cutoff of the metrics.
+    columns : str
+        Map columns to the files': user=uid,item=iid,rating=stars,timestamp=date.
+    memory_limit : str, optional
+        Memory limit, such as 2GB: the training rows are then sorted on disk.
+    fail_on : str, optional
+        Exit with 1 if there is an 'error', or also if there is a 'warning'.
 
     Examples
     --------
@@ -66,5 +76,4 @@ def check_split(  # noqa: PLR0913 - one parameter per option
         table = found.checks.reset_index()
         table["rows"] = table["rows"].map("; ".join)
         output.show(found, found.to_dict() if output.form == "json" else table)
-    if fail_on is not None:
-        exit_if_failed([found.gate(fail_on)], quiet=output.quiet)
+    return 0 if fail_on is None else print_gates([found.gate(fail_on)], quiet=output.quiet)

@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from recsys_ndcg.cli.spelling import name_options
+from recsys_ndcg.cli.options import write_remark
 from recsys_ndcg.errors import escape_for_stdout
 from recsys_ndcg.glossary import format_legend
 from recsys_ndcg.rendering import Code, Document, Section, ShownTable, map_texts
@@ -57,7 +57,7 @@ def print_document(
                 if legend and isinstance(part, Code):
                     print_legend([document], to, full=full)
                     legend = False
-                _print_lines(part, to, document.names_to_shorten, full=full)
+                _print_lines(part, to, full=full)
         if not place and not quiet:
             print_verdicts(document, to, legend=legend)
     if legend and not quiet:
@@ -85,18 +85,16 @@ def print_legend(documents: Sequence[Document], to: Console, *, full: bool = Fal
 
 def _print_terms(lines: Sequence[str], to: Console) -> None:
     for line in lines:
-        to.print(escape_for_stdout(name_options(line)), style="dim", soft_wrap=False)
+        to.print(escape_for_stdout(write_remark(line)), style="dim", soft_wrap=False)
 
 
-def _print_lines(
-    part: Code | Section | Sequence[str], to: Console, names: Sequence[str], *, full: bool
-) -> None:
+def _print_lines(part: Code | Section | Sequence[str], to: Console, *, full: bool) -> None:
     if isinstance(part, Code):
         for line in part.brief(full=full):
             to.print(line, style="dim", soft_wrap=True)
     elif not isinstance(part, Section):
         for line in part:
-            to.print(f"- {name_options(line, names)}", soft_wrap=False)
+            to.print(f"- {write_remark(line)}", soft_wrap=False)
 
 
 def _draw(table: ShownTable, room: int) -> Iterator[RenderableType]:

@@ -94,15 +94,15 @@ class ComparedModels:
         together = [name for name in self.metrics if name not in self.metrics_of_users]
         if together and not self.testing.test_kind.is_test_of_mean:
             msg = (
-                f"test={self.testing.test!r} needs a score of each user, and {together[0]} is a "
+                f"`test={self.testing.test!r}` needs a score of each user, and {together[0]} is a "
                 "number of all lists together. Choose 't', 'randomisation' or 'bootstrap'."
             )
             raise InvalidInputError(msg)
         self.testing.check_pairs(self.size_of_family)
         if together and (self.testing.test, self.testing.family) == ("randomisation", "metrics"):
             msg = (
-                "family='metrics' is not possible with test='randomisation', which swaps lists for "
-                f"{together[0]}. Choose test='t' or 'bootstrap', or family='pairs'."
+                "`family='metrics'` is not possible with `test='randomisation'`, which swaps lists "
+                f"for {together[0]}. Choose `test='t'` or 'bootstrap', or `family='pairs'`."
             )
             raise InvalidInputError(msg)
 

@@ -49,7 +49,7 @@ _ENOUGH_RUNS = 5  # docs/concepts/statistics.md counts how often tests of fewer 
 _SIGNED = ("difference", "difference_low", "difference_high")
 _VISIBLE = 0.00005  # a smaller optimism does not change four decimals
 _MISSING_LISTS = {"zero": "each scores like an empty list", "skip": "they are left out"}
-DISPUTED = (
+CAVEAT = (
     "Wilcoxon and sign tests are disputed, because they do not test the mean: Urbano, Lima & "
     "Hanjalic (SIGIR 2019) and Ihemelandu & Ekstrand (SIGIR 2023) argue against them; Otero, "
     "Parapar & Barreiro (ECIR 2025) for Wilcoxon."
@@ -475,7 +475,7 @@ def _find_test_remarks(
             "Holm for ranks."
         )
     if testing.test in {"wilcoxon", "sign"}:
-        yield DISPUTED
+        yield CAVEAT
 
 
 def _find_search_remarks(comparison: Comparison) -> Iterator[str]:

@@ -482,7 +482,7 @@ def _keep_common_users(
         msg = (
             f"The models have different users ({sizes}; {len(common)} in common): user "
             f"{quote(extra)} of {name!r} is missing in {lacking!r}. Use the same test data for "
-            "all, or compare only common users: users='common'."
+            "all, or compare only common users: `users='common'`."
         )
         raise InvalidInputError(msg)
     if not common:
@@ -540,7 +540,7 @@ def add_chance(models: Mapping[str, ModelScores]) -> dict[str, ModelScores]:
         if not np.allclose(scores[both], other_scores[both], rtol=1e-9):
             msg = (
                 f"Chance cannot be the baseline: {name!r} and {other!r} list different items, so "
-                "their random orders score differently. Pass catalogue=, the items or "
+                "their random orders score differently. Pass `catalogue=`, the items or "
                 "their number, for the chance level of the catalogue."
             )
             raise InvalidInputError(msg)

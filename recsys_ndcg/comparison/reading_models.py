@@ -13,7 +13,7 @@ from recsys_ndcg.background import SOURCES, BackgroundOptions
 from recsys_ndcg.calls import take_options
 from recsys_ndcg.comparison.compared_models import ComparedModels
 from recsys_ndcg.comparison.comparison import Comparison
-from recsys_ndcg.comparison.document import DISPUTED
+from recsys_ndcg.comparison.document import CAVEAT
 from recsys_ndcg.comparison.model_scores import (
     CHANCE,
     USERS_CHOICES,
@@ -154,7 +154,7 @@ def compare(  # noqa: PLR0913 - the contract
     testing = check_test_options(users=users, margin=margin, **options)
     if not testing.test_kind.is_test_of_mean:
         advice = "Choose 't', 'randomisation' or 'bootstrap' for the mean."
-        warn(f"test={testing.test!r}: {DISPUTED} {advice}")
+        warn(f"`test={testing.test!r}`: {CAVEAT} {advice}")
     known["catalogue"], n_items = split_catalogue(known["catalogue"])
     evaluation = EvaluationOptions(
         metrics, k, threshold, convention, columns, known, labels, list_separator, n_items
@@ -229,7 +229,7 @@ def check_baseline(baseline: str | None, models: Collection[str]) -> None:
         The baseline is unknown.
     """
     if not (baseline is None or baseline in [CHANCE, *models]):
-        msg = f"baseline={quote(baseline)} is not a model. {suggest(str(baseline), models)}"
+        msg = f"`baseline={quote(baseline)}` is not a model. {suggest(str(baseline), models)}"
         raise InvalidInputError(msg)
 
 
@@ -273,7 +273,7 @@ class EvaluationOptions:
         if self.labels is None:
             return data
         if isinstance(data, RankedLists):
-            msg = f"{name!r} has labels of its own. Leave out labels=, or pass the results alone."
+            msg = f"{name!r} has labels of its own. Leave out `labels=`, or pass the results alone."
             raise InvalidInputError(msg)
         return pair_tables(None, self._labels, data, self.list_separator)
 

@@ -216,7 +216,7 @@ class Convention(Viewed):
             self._check_tail()
         lacks_top = self.ideal == "max" and self.max_grade is None and self.gain != "binary"
         if lacks_top and not choices.keys().isdisjoint(("ideal", "max_grade", "gain")):
-            msg = "ideal='max' needs the top grade of the scale: pass max_grade=5.0, for instance."
+            msg = "ideal='max' needs the scale's top grade: pass `max_grade=5.0`, for instance."
             raise InvalidInputError(msg)
 
     def _check_tail(self) -> None:
@@ -224,8 +224,8 @@ class Convention(Viewed):
         is_count = self.tail == "count"
         if is_count and self.tail_at is None:
             msg = (
-                "tail='count' needs tail_at=, the largest number of training users (or rows) of an "
-                "item in the tail, such as tail_at=5."
+                "`tail='count'` needs `tail_at=`, the largest number of training users (or rows) "
+                "of an item in the tail, such as `tail_at=5`."
             )
             raise InvalidInputError(msg)
         if self.tail_at is not None and not 0 < self.tail_at < (np.inf if is_count else 1.0):
@@ -498,7 +498,7 @@ class Convention(Viewed):
         if not isinstance(convention, cls):
             msg = (
                 f"convention must be a Convention(...), not {quote(convention)}. "
-                "For a library's convention, give its name: convention='sklearn', for example."
+                "For a library's convention, give its name: `convention='sklearn'`, for example."
             )
             raise InvalidInputError(msg)
         return convention
@@ -593,7 +593,7 @@ class Convention(Viewed):
         choices = ", ".join(f"{field}={value!r}" for field, value in different.items())
         return (
             f"Convention.preset({name!r}) has the choices for {chosen_for}, but {name} measures "
-            f"{metric} under {choices}. Write convention={name!r}, which measures each metric as "
+            f"{metric} under {choices}. Write `convention={name!r}`, which measures each metric as "
             f"that library does, or Convention.preset({name!r}, {metric!r})."
         )
 
@@ -674,7 +674,7 @@ def _normalise(name: str, value: Any) -> Any:
         return value
     if not is_number(value):
         alternative = f" or {word!r}" if word else ""
-        msg = f"{name} must be a finite number{alternative}, not {quote(value)}."
+        msg = f"`{name}` must be a finite number{alternative}, not {quote(value)}."
         raise InvalidInputError(msg)
     number = as_float(value)
     if name == "tie_tolerance" and number < 0:

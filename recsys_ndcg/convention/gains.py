@@ -179,7 +179,7 @@ def find_faulty_grades(
         values = compute_gains(grades, rule, threshold)
     shift = "shift the grades so that the lowest is 0, or map each grade to a gain"
     rescale = "rescale the grades" + (
-        ", or pass convention=Convention(gain='linear')" if str(rule).startswith("exp") else ""
+        ", or pass `convention=Convention(gain='linear')`" if str(rule).startswith("exp") else ""
     )
     wrong_column = "if they are times or item ids, give the ratings instead"
     faults = [
@@ -188,7 +188,7 @@ def find_faulty_grades(
         (values > _MAX_GAIN, "a gain too large to be added up", f"{rescale}; {wrong_column}"),
     ]
     if len(top):
-        problem = f"more gain than max_grade={max_grade}"
+        problem = f"more gain than `max_grade={max_grade}`"
         faults += [(values > values[-1], problem, "pass the real top of the scale")]
     found = ((grades[bad], problem, advice) for bad, problem, advice in faults if bad.any())
     return next(found, None)

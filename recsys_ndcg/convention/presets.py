@@ -102,7 +102,7 @@ def find_choices(name: str, metric: str | None = None) -> dict[str, Any]:
         hint = suggest(str(name).lower(), PRESETS)
         if fields and not hint.startswith("Did"):
             value = repr(value or word) if (value or word) in described[fields[0]] else "..."
-            examples = " or ".join(f"convention=Convention({one}={value})" for one in fields[:3])
+            examples = " or ".join(f"`convention=Convention({one}={value})`" for one in fields[:3])
             hint = f"It is a choice: write {examples}."
         if not isinstance(name, str):
             hint = "Name a library, or give choices by name: Convention(gain='linear')."

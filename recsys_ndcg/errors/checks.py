@@ -210,14 +210,14 @@ def check_choice(
         known = ", ".join(map(repr, allowed))
         hint = suggest(value if isinstance(value, str) else quote(value), map(str, allowed))
         close = f" {hint}" if hint.startswith("Did") else ""
-        msg = f"{name} must be one of {known}{also}, not {quote(value)}.{close}"
+        msg = f"`{name}` must be one of {known}{also}, not {quote(value)}.{close}"
         raise InvalidInputError(msg)
 
 
 def check_flag(name: str, value: object) -> None:
     """Raise unless a value is True or False, of Python or NumPy."""
     if type(value).__name__ not in ("bool", "bool_"):
-        msg = f"{name} must be True or False, not {quote(value)}."
+        msg = f"`{name}` must be True or False, not {quote(value)}."
         raise InvalidInputError(msg)
 
 
@@ -230,11 +230,11 @@ def check_level(name: str, value: object, *, such_as: float) -> None:
         It is not.
     """
     if not is_number(value) or not 0 < value < 1:  # type: ignore[operator]
-        msg = f"{name} must be between 0 and 1, such as {such_as}, not {quote(value)}."
+        msg = f"`{name}` must be between 0 and 1, such as {such_as}, not {quote(value)}."
         raise InvalidInputError(msg)
     if not _CLOSEST <= value <= 1 - _CLOSEST:  # type: ignore[operator]
         msg = (
-            f"{name} must be at least {_CLOSEST} away from 0 and 1, such as {such_as}, not "
+            f"`{name}` must be at least {_CLOSEST} away from 0 and 1, such as {such_as}, not "
             f"{quote(value)}: nothing closer can be computed exactly."
         )
         raise InvalidInputError(msg)
@@ -254,5 +254,5 @@ def check_integer(name: str, value: object, least: int, most: float = math.inf) 
         or not least <= int(value) <= most
     ):
         bounds = f"of at least {least}" if most == math.inf else f"from {least} to {most}"
-        msg = f"{name} must be a whole number {bounds}, not {quote(value)}."
+        msg = f"`{name}` must be a whole number {bounds}, not {quote(value)}."
         raise InvalidInputError(msg)

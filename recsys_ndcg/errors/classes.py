@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
@@ -36,7 +37,7 @@ def label_messages(name: str) -> Iterator[list[str]]:
     except MissingExtraError:
         raise
     except RecsysNdcgError as error:
-        msg = f"{name}: {error}" if name else str(error)
+        msg = f"{name}: {error.args[0]}" if name else error.args[0]
         raise type(error)(msg) from None
     finally:
         _collected.reset(token)
@@ -54,8 +55,7 @@ def emit_labelled_warnings(messages: Mapping[str, Iterable[str]]) -> None:
 
 def warn(message: str) -> None:
     """Emit a `DataWarning` that points at the first line outside this package."""
-    collected = _collected.get()
-    if collected is not None:
+    if (collected := _collected.get()) is not None:
         collected.append(message)
         return
     level, frame = 1, sys._getframe()
@@ -64,7 +64,21 @@ def warn(message: str) -> None:
     warnings.warn(escape_invisible(message), DataWarning, stacklevel=level)
 
 
-class RecsysNdcgError(ValueError):
+class MarkedMessage(Exception):  # noqa: N818 - of errors and warnings
+    """A message that marks what the caller may write in Python, such as an argument.
+
+    It stands between backticks in `args`, where the command line replaces it by its own option;
+    the text is without them.
+    """
+
+    CODE = re.compile("`([^`]+)`")
+
+    def __str__(self) -> str:
+        """Return the message for Python."""
+        return self.CODE.sub(r"\1", str(self.args[0]))
+
+
+class RecsysNdcgError(MarkedMessage, ValueError):
     """Base class of all errors that this package raises; the message is one visible line."""
 
     __module__ = "recsys_ndcg"  # in tracebacks, the name to catch
@@ -112,7 +126,7 @@ class MissingExtraError(RecsysNdcgError, ImportError):
     __module__ = "recsys_ndcg"
 
 
-class DataWarning(UserWarning):
+class DataWarning(MarkedMessage, UserWarning):
     """The data is legal, but its scores are likely to mislead."""
 
     __module__ = "recsys_ndcg"

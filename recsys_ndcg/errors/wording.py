@@ -95,11 +95,7 @@ def is_encodable(text: str) -> bool:
     >>> is_encodable("zoë"), is_encodable("\ud800")
     (True, False)
     """
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    return text.isascii() or not re.search("[\ud800-\udfff]", text)
 
 
 def escape_for_stdout(text: str) -> str:

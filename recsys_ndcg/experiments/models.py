@@ -254,7 +254,7 @@ def _describe_measures(plan: FoldPlan) -> dict[str, dict[str, str]]:
             known = sorted(plan.known.keys() & metric.find_sources(convention))
             choices |= {f"content of {name}": _hash_table(plan.known[name]) for name in known}
         for kind, function in functions.items():
-            label = f"{name}: changes of its {kind} cannot be detected, as folder= needs"
+            label = f"{name}: changes of its {kind} cannot be detected, as `folder=` needs"
             with label_messages(label):
                 choices[f"code of {kind}"] = fingerprint(function)[0]
         described[name] = choices
@@ -304,7 +304,7 @@ def parse_models(
             )
             raise InvalidInputError(msg)
     if baseline is not None and baseline not in (names := [*models, CHANCE]):
-        msg = f"baseline={quote(baseline)} is none of the models. {suggest(str(baseline), names)}"
+        msg = f"`baseline={quote(baseline)}` is none of the models. {suggest(str(baseline), names)}"
         raise InvalidInputError(msg)
     by_name = fingerprint if isinstance(fingerprint, Mapping) else {}
     for name in by_name:

@@ -128,7 +128,7 @@ def run_tasks(
         killed: list[Task] = []
         yield from _run_in_processes([task], 1, killed)
         if killed:
-            msg = "its process was killed, or the model ended it; n_jobs=1 needs less memory"
+            msg = "its process was killed, or the model ended it; `n_jobs=1` needs less memory"
             yield _fail(task, InvalidInputError(msg))
 
 

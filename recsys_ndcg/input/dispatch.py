@@ -125,7 +125,7 @@ def read_file(
         taken = f"its columns are taken as {', '.join(order)}, in this order"
         if kind in IDS:
             taken = f"its first column is taken as {kind}"
-        advice = "To silence this, give (path, rn.TextFormat(heading=False))."
+        advice = "To silence this, give `(path, rn.TextFormat(heading=False))`."
         warn(f"{content.name} has no heading, so {taken}. {advice}")
     return table
 
@@ -298,7 +298,7 @@ def read_rows(
         rows = data.read_rows()
     elif rows is None:
         if table == "predictions" and columns:
-            msg = "columns= names the columns of a table, but the data is not a table."
+            msg = "`columns=` names the columns of a table, but the data is not a table."
             raise InvalidInputError(msg)
         rows = read_objects(data, table)
     return rows.drop_fillers() if table == "results" else rows
@@ -372,7 +372,7 @@ def _load_pickle(data: Any, columns: Mapping[str, Any] | None, text: TextFormat 
     if not (isinstance(data, str | Path) and is_pickle(data)):
         return _convert_records(data)
     if columns:
-        msg = f"{data}: columns= names the columns of a table, but a pickle holds predictions."
+        msg = f"{data}: `columns=` names the columns of a table, but a pickle holds predictions."
         raise InvalidInputError(msg)
     if text:
         _check_no_text_options(str(data), text)

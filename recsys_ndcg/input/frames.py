@@ -196,7 +196,7 @@ _CORE_COLUMNS = ("user", "item", "estimated", "true", "rank")
 
 _SCORES_ADVICE = (
     "if these are scores (higher is better), pass them as 'estimated' instead of 'rank', such as "
-    "columns={'estimated': 'rank'}"
+    "`columns={'estimated': 'rank'}`"
 )
 
 
@@ -427,7 +427,7 @@ class Table:
         """Return how to read a file without a heading, if a column's name is a number."""
         if not any(isinstance(name, str) and _NUMBER.fullmatch(name) for name in self.names):
             return ""
-        return ". If the file has no heading, give (path, rn.TextFormat(heading=False))"
+        return ". If the file has no heading, give `(path, rn.TextFormat(heading=False))`"
 
     def _warn_of_unused_grade(self) -> None:
         """Warn if labels have no grade, and an unused column may be the grade."""
@@ -490,7 +490,7 @@ class Table:
             fault = f"{' and '.join(map(repr, matches))} of {what} could each be the users"
         msg = (
             f"{fault}; its columns are {format_columns(self.names)}. Name the one with the users: "
-            "columns={'user': ...}; if they are the index of the table, name the index: "
+            "`columns={'user': ...}`; if they are the index of the table, name the index: "
             "table.rename_axis('user')."
         )
         raise InvalidInputError(msg)
@@ -539,7 +539,7 @@ class Table:
         advice = f"Use {self.suggest_mapping(column)}"
         if column in self.names:
             names = [*self._candidates[column], column]
-            advice = f"Use columns={{{column!r}: {names}}}"
+            advice = f"Use `columns={{{column!r}: {names}}}`"
         heading = self._advise_on_heading()
         if is_score:
             wanted, advice = "'rank' or 'estimated'", f"{advice}, or rank instead"
@@ -582,7 +582,7 @@ class Table:
         named: dict[str, Any] = dict(zip(columns, chosen, strict=True))
         given = self._candidates if self.kind in ("labels", "results") else {}
         named |= {ours: [*given[ours], named[ours]] for ours in columns if ours in given}
-        return f"columns={named}"
+        return f"`columns={named}`"
 
     def _guess_name(self, column: str) -> Any:
         matched = [name for names in self.matches.values() for name in names]
@@ -607,7 +607,7 @@ class Table:
     def warn_of_names(self, used: Mapping[str, Any], *, by_place: bool = False) -> None:
         """Warn about our columns that have other names in the table, and were not given."""
         names = {a: b for a, b in used.items() if a != b and a not in self.given}
-        fix = f"pass columns={names!r}"
+        fix = f"pass `columns={names!r}`"
         if self.kind in NEEDED:  # recognised names are in reports, or do not matter
             placed = names if by_place else self._placed
             names = {one: names[one] for one in placed if one in names}

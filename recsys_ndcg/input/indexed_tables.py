@@ -121,7 +121,7 @@ def read_values_by_id(data: Any, name: str, key: str = "item") -> tuple[Ids, pd.
         ids, table = read_indexed_table(data, name, key)
         if len(table.columns) != 1:
             found = ", ".join(map(str, table.columns)) or "none"
-            msg = f"{name} must have one column besides the {key}s; it has {found}. Give one."
+            msg = f"`{name}` must have one column besides the {key}s; it has {found}. Give one."
             raise InvalidInputError(msg)
         values = table.iloc[:, 0]
     repeated = pd.Index(ids)[pd.Index(ids).duplicated()]

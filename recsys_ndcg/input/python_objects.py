@@ -35,8 +35,8 @@ _ORDERED = {"predictions", "results"}  # lists without numbers are ranked
 _NOT_ROWS = (str, bytes, Mapping, AbstractSet)
 #: How to fix recommended items without grades.
 JOIN_ADVICE = (
-    "join results with labels: RankedLists.from_labels(labels, results), with None if there are no "
-    "labels"
+    "join results with labels: `RankedLists.from_labels(labels, results)`, with None if there are "
+    "no labels"
 )
 
 

@@ -30,7 +30,7 @@ _SAMPLE_BYTES = 1 << 12
 _SEPARATORS = ("\t", ",", ";", "|")
 _BYTE_ORDER_MARK = "\ufeff"
 _ENCODING_ADVICE = (
-    "If an older program wrote it, give its encoding: (path, rn.TextFormat(encoding='latin-1')). "
+    "If an older program wrote it, give its encoding: `(path, rn.TextFormat(encoding='latin-1'))`. "
 )
 
 
@@ -80,14 +80,14 @@ class TextFormat:
         msg = ""
         if not (is_char or separator in (None, "::")):
             msg = (
-                "separator must be one character, such as ';' or 'tab', or '::', not "
+                "`separator` must be one character, such as ';' or 'tab', or '::', not "
                 f"{quote(separator)}."
             )
         elif self.decimal not in (".", ","):
-            msg = f"decimal must be '.' or ',', not {quote(self.decimal)}."
+            msg = f"`decimal` must be '.' or ',', not {quote(self.decimal)}."
         elif self.encoding is not None and not _is_encoding(self.encoding):
             msg = (
-                "encoding must be the name of a text encoding, such as 'latin-1' or "
+                "`encoding` must be the name of a text encoding, such as 'latin-1' or "
                 f"'utf-16', not {quote(self.encoding)}."
             )
         InvalidInputError.raise_if(msg)
@@ -117,7 +117,7 @@ class TextFormat:
             if not (self.encoding or has_mark or _find_reason(content.data)):
                 warn(
                     f"{content.name}: not text in UTF-8, so it is read as Latin-1, an older "
-                    "encoding. To silence this, give (path, rn.TextFormat(encoding='latin-1'))."
+                    "encoding. To silence this, give `(path, rn.TextFormat(encoding='latin-1'))`."
                 )
                 return content.data.decode("latin-1")
             place = f" (at byte {error.start})" if isinstance(error, UnicodeDecodeError) else ""
@@ -239,13 +239,13 @@ def _explain_bytes(data: bytes) -> str:
     Examples
     --------
     >>> _explain_bytes("user".encode("utf-16-le"))
-    "It looks like UTF-16: give (path, rn.TextFormat(encoding='utf-16-le'))."
+    "It looks like UTF-16: give `(path, rn.TextFormat(encoding='utf-16-le'))`."
     """
     compression, utf16 = Content.find_compression(data), _detect_utf16(data)
     if compression:
         sheet = "; if it is a spreadsheet, save it as CSV" if compression == ".zip" else ""
         return f"It starts like a {compression} file: let its name end in {compression}{sheet}."
-    advice = f"give (path, rn.TextFormat(encoding={utf16!r}))."
+    advice = f"give `(path, rn.TextFormat(encoding={utf16!r}))`."
     return f"It looks like UTF-16: {advice}" if utf16 else ""
 
 

@@ -174,7 +174,7 @@ def _find_separators(
     found = {name: separator for name, separator in found.items() if separator}
     for name, separator in found.items():
         example = next(cell for cell in cells[name] if separator in cell)
-        advice = f"pass list_separator={separator!r}"
+        advice = f"pass `list_separator={separator!r}`"
         if len({*found.values()}) > 1:
             advice = f"give lists, such as table['item'].str.split({separator!r})"
         warn(
@@ -201,7 +201,7 @@ def raise_ambiguous(name: str, cell: str, separator: str, why: str = "") -> NoRe
     """Raise the error that a cell of a table may be one id or several."""
     msg = (
         f"{name}: {quote(cell)} may be one id or several{why}. Pass "
-        f"list_separator={separator!r} if it is a list, or list_separator='' if it is one id."
+        f"`list_separator={separator!r}` if it is a list, or `list_separator=''` if it is one id."
     )
     raise InvalidInputError(msg)
 

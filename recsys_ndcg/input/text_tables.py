@@ -363,12 +363,12 @@ class TextTable:
             decimal, sign = ("comma", ",") if self._decimal == "." else ("point", ".")
             fault += (
                 f"; if numbers have a decimal {decimal}, give "
-                f"(path, rn.TextFormat(decimal='{sign}'))"
+                f"`(path, rn.TextFormat(decimal='{sign}'))`"
             )
         elif any(character.isdigit() and not character.isascii() for character in first):
             fault += "; write numbers with the digits 0 to 9"
         else:
-            fault += "; correct it, or name the right column with columns="
+            fault += "; correct it, or name the right column with `columns=`"
         self._check_cells(name, bad, fault)
         self._check_cells(name, values.abs() == np.inf, "is {}, which is not a finite number")
         if not may_be_empty:
@@ -417,7 +417,7 @@ class TextTable:
             typed = _TYPED[others[0]]
             msg = (
                 f"{self._name}: line 1 is a single field, {quote(line)}. If {typed} separates "
-                f"fields, give (path, rn.TextFormat(separator={typed})). If the line is not part "
+                f"fields, give `(path, rn.TextFormat(separator={typed}))`. If the line is not part "
                 "of the table, remove it."
             )
             raise InvalidInputError(msg)

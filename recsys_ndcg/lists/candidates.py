@@ -138,7 +138,7 @@ def add_background(
     users = background.find_users(lists.users)
     if lists.item_ids is None:
         if background.weights is not None:
-            msg = "weights= are weights by item, but the lists have no item ids. Give the ids."
+            msg = "`weights=` are weights by item, but the lists have no item ids. Give the ids."
             raise InvalidInputError(msg)
         return replace(lists, background=background, background_users=users)
     known, codes = background.align(lists.item_ids)
@@ -173,14 +173,14 @@ def _add_users(lists: GroupedLists, users: Ids) -> GroupedLists:
 def _check_weights(lists: GroupedLists) -> None:
     """Raise if labels have two weights or none."""
     if "weight" in lists.columns:
-        msg = "Give weights= or a column 'weight' of the labels, not both."
+        msg = "Give `weights=` or a column 'weight' of the labels, not both."
         raise InvalidInputError(msg)
     is_lacking = np.isnan(np.asarray(lists.weights))
     n_unlisted = int(np.isnan(np.asarray(lists.unlisted_weights)).sum())
     if is_lacking.any() or n_unlisted:
         first = f", the first {format_rows(lists, is_lacking)}" if is_lacking.any() else ""
         msg = (
-            f"weights= has no weight for the items of {int(is_lacking.sum()) + n_unlisted} "
+            f"`weights=` has no weight for the items of {int(is_lacking.sum()) + n_unlisted} "
             f"labels{first}. Give every item one."
         )
         raise InvalidInputError(msg)
@@ -199,8 +199,8 @@ def _add_catalogue(lists: GroupedLists, known: Background) -> GroupedLists:
     n_items = int(is_candidate.sum())
     if lists.pool.sizes is not None and (lists.pool.sizes != n_items).any():
         msg = (
-            f"The lists were made with n_items= or items= of {lists.pool.sizes[0]} candidates, but "
-            f"catalogue= has {n_items}. Give the same catalogue, or leave one of them out."
+            f"The lists were made with `n_items=` or items= of {lists.pool.sizes[0]} candidates, "
+            f"but `catalogue=` has {n_items}. Give the same catalogue, or leave one of them out."
         )
         raise InvalidInputError(msg)
     lists = replace(lists, background=replace(known, is_candidate=is_candidate))
@@ -239,7 +239,7 @@ def add_candidates(
     """
     if items is not None:
         if n_items is not None:
-            msg = "n_items= and items= exclude each other. Give one of them."
+            msg = "`n_items=` and items= exclude each other. Give one of them."
             raise InvalidInputError(msg)
         return _add_items(lists, items)
     if n_items is None:
@@ -276,7 +276,7 @@ def _count_candidates(lists: GroupedLists, n_items: Any) -> Positions:
     sizes = [size_by_user[user] for user in users]
     for size in sizes:
         if isinstance(size, bool) or not isinstance(size, Integral) or size < 1:
-            hint = " Pass a list of items as catalogue=." if isinstance(n_items, Iterable) else ""
+            hint = " Pass a list of items as `catalogue=`." if isinstance(n_items, Iterable) else ""
             msg = f"The number of items must be whole and at least 1, not {quote(size)}.{hint}"
             raise InvalidInputError(msg)
     counts = np.array(sizes, dtype=np.int64)

@@ -58,7 +58,7 @@ def _find_timestamps(name: str, low: float, high: float) -> Iterator[str]:
             first, last = (str(np.datetime64(int(end / scale), "s"))[:10] for end in (low, high))
             yield (
                 f"{name}: all values are times in {unit}, from {first} to {last}. Is this the "
-                "column of timestamps? Name the right column with columns=."
+                "column of timestamps? Name the right column with `columns=`."
             )
 
 
@@ -78,7 +78,7 @@ def _find_swapped_columns(facts: Facts) -> Iterator[str]:
         f"{estimated.lowest:g} to {estimated.highest:g}, but true values such as "
         f"{quote(off_steps.lowest)} do not. Rows are (user, item, estimated, true), but "
         "Surprise's (uid, iid, r_ui, est) have the true rating first: give them as Predictions, or "
-        "a table with columns=."
+        "a table with `columns=`."
     )
 
 
@@ -499,14 +499,14 @@ class Facts:
         grades = self.all_grades
         if threshold > grades.highest:
             yield (
-                f"threshold={threshold:g} is above every true value (the highest is "
+                f"`threshold={threshold:g}` is above every true value (the highest is "
                 f"{grades.highest:g}), so nothing is relevant. Give the threshold of this scale."
             )
         # data of relevant items only is usual, but a grade of 0 means irrelevant
         is_complete = self.protocol == "rated" and not self.unlabelled
         if threshold <= grades.lowest and (is_complete or grades.lowest <= 0):
             yield (
-                f"threshold={threshold:g} is at or below every true value (the lowest is "
+                f"`threshold={threshold:g}` is at or below every true value (the lowest is "
                 f"{grades.lowest:g}), so every rated item is relevant. Give the threshold of this "
                 "scale."
             )

@@ -189,8 +189,8 @@ def _format_first_repeat(pairs: Pairs, users: Ids, items: Ids) -> str:
     return (
         f"{pairs.table}: user {quote(user)} has the item {quote(item)} twice or more "
         f"({format_count(len(repeats), 'such repeat')} in all). Remove them, or merge them: "
-        "RankedLists.from_...(duplicates='max'), elsewhere convention=Convention(duplicates="
-        "'max'); 'mean', 'first' and 'last' are possible, too."
+        "`RankedLists.from_...(duplicates='max'), elsewhere convention=Convention(duplicates="
+        "'max')`; 'mean', 'first' and 'last' are possible, too."
     )
 
 

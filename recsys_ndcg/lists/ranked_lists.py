@@ -264,7 +264,7 @@ class RankedLists:
         """
         if self._data.pool.sizes is not None:
             msg = (
-                "Lists that were made with n_items= or items= come from a catalogue. Leave these "
+                "Lists that were made with `n_items=` or items= come from a catalogue. Leave these "
                 "options out if the items were sampled."
             )
             raise InvalidInputError(msg)
@@ -467,7 +467,7 @@ class RankedLists:
             labelled = recommended.without_labels()
         if catalogue is not None:
             if n_items is not None or items is not None:
-                msg = "catalogue= replaces n_items= and items=. Give catalogue= alone."
+                msg = "`catalogue=` replaces `n_items=` and items=. Give `catalogue=` alone."
                 raise InvalidInputError(msg)
             items, n_items = split_catalogue(catalogue)
             items = None if items is None else read_catalogue(items)

@@ -83,12 +83,12 @@ class Categories(OfTopics):
         found = super().list_requirements(convention)
         if self._leaves_out(convention) and not convention.tie_rule.gives_each_item_a_place:
             why = (
-                f"{self} leaves out items without an entry in the features (missing_feature="
+                f"{self} leaves out items without an entry in the features (`missing_feature="
                 "'drop'), so that its denominator depends on the order of tied items. Choose "
-                "missing_feature='zero', list_over='k', or ties='item_asc'."
+                "`missing_feature='zero'`, `list_over='k'`, or `ties='item_asc'`."
             )
             found.insert(0, Requirement("no ties", why=why))
-        why = "only the number of candidates is known, not which they are: give catalogue="
+        why = "only the number of candidates is known, not which they are: give `catalogue=`"
         return [*found, Requirement("no chance", "catalogue", why)]
 
     @staticmethod

@@ -273,8 +273,8 @@ def measure_own(first: NDArray[Any], second: NDArray[Any], function: Callable[..
         result = np.asarray(function(first, second), dtype=np.float64)
     except Exception as error:  # a user's function may raise anything
         msg = (
-            f"distance={name} failed for {n_pairs} pairs of rows: {quote(str(error))}. It gets two "
-            "arrays of rows and returns an array of their distances."
+            f"`distance={name}` failed for {n_pairs} pairs of rows: {quote(str(error))}. It gets "
+            "two arrays of rows and returns an array of their distances."
         )
         raise InvalidInputError(msg) from error
     found = ""
@@ -283,7 +283,7 @@ def measure_own(first: NDArray[Any], second: NDArray[Any], function: Callable[..
     elif not np.isfinite(result).all():
         found = f"{result[~np.isfinite(result)][0]}"
     if found:
-        msg = f"distance={name} returned {found}. Return one finite number for each pair."
+        msg = f"`distance={name}` returned {found}. Return one finite number for each pair."
         raise InvalidInputError(msg)
     return result
 

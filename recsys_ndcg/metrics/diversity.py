@@ -99,9 +99,9 @@ class Diversity(OfColumn):
             return [*found, Requirement("source", "train")]
         if self._drops(convention):
             why = (
-                f"{self} under missing_feature='drop' divides by the number of items that are "
-                "left, which depends on the order of tied items. Choose missing_feature='zero', or "
-                "a rule for ties such as ties='input'."
+                f"{self} under `missing_feature='drop'` divides by the number of items that are "
+                "left, which depends on the order of tied items. Choose `missing_feature='zero'`, "
+                "or a rule for ties such as `ties='input'`."
             )
             found.insert(0, Requirement("no ties", why=why))
         entries = [Requirement("entries", of) for of in ("rows", "candidates")]

@@ -146,13 +146,13 @@ class AP(Metric):
         """Return what it needs: over k a cutoff, over hits no ties."""
         found = super().list_requirements(convention)
         if convention.ap_over == "k" and self.k is None:
-            why = "ap_over='k' needs a cutoff: use 'ap@10', for example."
+            why = "`ap_over='k'` needs a cutoff: use 'ap@10', for example."
             found.append(Requirement("never", why=why))
         if convention.ap_over == "hits":
             why = (
-                "ap_over='hits' has no exact mean over the orders of tied items in the top k, and "
-                "its best and worst orders are unknown. Choose another ap_over, or "
-                "ties='item_asc'."
+                "`ap_over='hits'` has no exact mean over the orders of tied items in the top k, "
+                "and its best and worst orders are unknown. Choose another ap_over, or "
+                "`ties='item_asc'`."
             )
             found.append(Requirement("no ties", why=why))
         return found

@@ -223,9 +223,9 @@ class Metric:
         found: list[Requirement] = [Requirement("source", name) for name in sorted(self.needs)]
         if not self.best_first and convention.tie_rule.by == "grade":
             why = (
-                f"{self} has no score under ties={convention.ties!r}: the {convention.ties} order "
-                "of tied items depends on all of them together, and is not known. Choose "
-                "ties='expected' or 'item_asc'."
+                f"{self} has no score under `ties={convention.ties!r}`: the {convention.ties} "
+                "order of tied items depends on all of them together, and is not known. Choose "
+                "`ties='expected'` or 'item_asc'."
             )
             found.append(Requirement("no ties", why=why))
         return [*found, Requirement("no chance", why=self.no_chance)] if self.no_chance else found
@@ -349,6 +349,6 @@ def check_k(k: Any) -> int | None:
         return None
     is_whole = isinstance(k, int | np.integer) and not isinstance(k, bool)
     if not is_whole or not 1 <= k <= sys.maxsize:
-        msg = f"k must be a whole number of at least 1, not {quote(k)}."
+        msg = f"`k` must be a whole number of at least 1, not {quote(k)}."
         raise InvalidInputError(msg)
     return int(k)

@@ -130,7 +130,7 @@ class NDCG(DCG):
         """Return what it needs: for the maximal ideal, not too many places."""
         found = super().list_requirements(convention)
         if convention.ideal == "max" and self.k is not None and self.k > MAX_PLACES:
-            why = f"ideal='max' adds up the weights of all k places; choose k up to {MAX_PLACES}."
+            why = f"`ideal='max'` adds up the weights of all k places; choose k up to {MAX_PLACES}."
             found.append(Requirement("never", why=why))
         return found
 

@@ -26,8 +26,8 @@ _FORM = re.compile(r"(?P<name>[A-Za-z][A-Za-z0-9_-]*)(\((?P<options>[^()]*)\))?(
 _OTHER_METRICS = {
     **dict.fromkeys(("err", "mape", "medae", "msle", "nerr", "nrbp", "r2", "rmsle"), ""),
     **dict.fromkeys(("numrelret", "setap", "setmap", "setrelativep", "setrelp"), ""),
-    "dcgburges": "Write 'dcg@10' with convention='ranx_burges'.",
-    "ndcgburges": "Write 'ndcg@10' with convention='ranx_burges'.",
+    "dcgburges": "Write 'dcg@10' with `convention='ranx_burges'`.",
+    "ndcgburges": "Write 'ndcg@10' with `convention='ranx_burges'`.",
     "numrel": "It is in report.per_user['n_relevant'].",
     "accuracy": "Write 'precision@10' or 'hit@10' for lists, 'rmse' or 'mae' for ratings.",
     "jaccard": "It compares the lists of two models: rn.jaccard_at_k(lists_a, lists_b, k).",
@@ -152,8 +152,8 @@ def _parse_options(kind: type[Metric], text: str, metric: str) -> dict[str, Any]
     if not names:
         name = metric.replace(f"({text})", "")
         msg = (
-            f"{metric!r}: {kind.name} has no option in brackets; use {name!r} with threshold= or "
-            "convention=."
+            f"{metric!r}: {kind.name} has no option in brackets; use {name!r} with `threshold=` or "
+            "`convention=`."
         )
         raise InvalidInputError(msg)
     options: dict[str, Any] = {}
@@ -181,7 +181,7 @@ def _parse_cutoff(text: str, metric: str) -> int:
     with suppress(ValueError):  # also for more digits than Python reads
         if text.isascii():
             return int(text)
-    form = "write a metric as 'ndcg@10', a relevance level as threshold=2"
+    form = "write a metric as 'ndcg@10', a relevance level as `threshold=2`"
     msg = f"{quote(metric)}: {quote(text)} is not a number; {form}."
     raise InvalidInputError(msg)
 

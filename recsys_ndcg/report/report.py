@@ -484,7 +484,7 @@ class Report(Renderable, Mapping[str, float]):
         check_choice("by", by, LEADERBOARD_COLUMNS)
         needed = {"adjusted": "best", "z": "deviation"}
         if by in needed and np.isnan(scores.roles[needed[by]][:, column]).all():
-            msg = f"{self.metrics[column]} has no {by} for any user: pass by='score'."
+            msg = f"{self.metrics[column]} has no {by} for any user: pass `by='score'`."
             raise InvalidInputError(msg)
         table, trivial = self.per_user_audit(metric), scores.trivial[:, column]
         is_ranked = np.where(trivial, include_trivial, table[by].notna())

@@ -163,7 +163,7 @@ def _assign_built_in(
         return _cut_at_quartiles(numbers, users, name)
     if np.isnan(counts.n_relevant).any():
         msg = (
-            "'relevant' needs a threshold: evaluate with threshold=, the lowest true value of a "
+            "'relevant' needs a threshold: evaluate with `threshold=`, the lowest true value of a "
             "relevant item."
         )
         raise InvalidInputError(msg)
@@ -251,7 +251,7 @@ def _count_training_rows(
         `train` is missing, empty or of another form, or its ids are of another type.
     """
     if train is None:
-        msg = f"{group!r} needs train=, the training data of the model. {_TRAIN_FORMS}."
+        msg = f"{group!r} needs `train=`, the training data of the model. {_TRAIN_FORMS}."
         raise InvalidInputError(msg)
     is_once = isinstance(train, AbstractSet)
     if is_once and group != "cold":

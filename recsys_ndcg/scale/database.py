@@ -53,7 +53,7 @@ def parse_bytes(limit: str | float) -> int:
         return int(float(limit))
     amount = _AMOUNT.fullmatch(limit) if isinstance(limit, str) else None
     if amount is None:
-        msg = f"memory_limit must be an amount of memory, such as '2GB', not {quote(limit)}."
+        msg = f"`memory_limit` must be an amount of memory, such as '2GB', not {quote(limit)}."
         raise InvalidInputError(msg)
     number, letter, binary = amount.groups(default="")
     return int(float(number) * (1024 if binary else 1000) ** " kmgt".index(letter.lower()))
@@ -94,8 +94,8 @@ class Memory:
         most, held = parse_bytes(limit), get_used_memory()
         if most - held < _MIN_ROOM:
             msg = (
-                f"memory_limit={limit!r} is too low: the process already uses {format_size(held)} "
-                f"and needs {format_size(_MIN_ROOM)} more. Set at least "
+                f"`memory_limit={limit!r}` is too low: the process already uses "
+                f"{format_size(held)} and needs {format_size(_MIN_ROOM)} more. Set at least "
                 f"{format_size(held + _MIN_ROOM)}."
             )
             raise InvalidInputError(msg)

@@ -191,7 +191,7 @@ def evaluate_by_plan(  # noqa: PLR0913 - one parameter per option
             keep=keep,
             median=scores.median,
             where=(
-                "Write them to a file, per_user='scores.parquet', or raise the memory_limit."
+                "Write them to a file, `per_user='scores.parquet'`, or raise the memory_limit."
                 if per_user is None
                 else f"Their scores are in {per_user}."
             ),
@@ -352,7 +352,7 @@ def _split_users(
     if most > memory.budget:
         msg = (
             f"The user {quote(user)} has {n_rows:,} rows, which do not fit into memory at once. "
-            f"Set memory_limit={Memory.format_limit(most)!r}."
+            f"Set `memory_limit={Memory.format_limit(most)!r}`."
         )
         raise InvalidInputError(msg)
     if total <= memory.budget:

@@ -108,8 +108,8 @@ def check_users_have_rows(plan: Plan) -> None:
     for one in plan.measurements:
         if one.convention.mean_over == "train":
             msg = (
-                f"{one}: mean_over='train' counts users who have no list, and are in no batch of "
-                "users. Evaluate all lists at once in memory, or choose mean_over='lists'."
+                f"{one}: `mean_over='train'` counts users who have no list, and are in no batch of "
+                "users. Evaluate all lists at once in memory, or choose `mean_over='lists'`."
             )
             raise InvalidInputError(msg)
 
@@ -218,7 +218,7 @@ def find_lists(
     if table == RESULTS and not {"rank", "estimated"} & names.keys():
         msg = (
             f"The results have no column 'rank' or 'estimated'. If a cell of {names['item']} holds "
-            "several items, best first, pass what separates them: list_separator=' '."
+            "several items, best first, pass what separates them: `list_separator=' '`."
         )
         raise InvalidInputError(msg)
     return []

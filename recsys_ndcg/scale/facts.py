@@ -242,7 +242,7 @@ def _score_faults(table: LazyTable, name: str) -> Iterator[Fault]:
     missing, fix = "NaN", "if a model diverged, train it again"
     if table.read_as_text:
         missing = "missing or not a number"
-        fix = "correct it, or name the right column with columns="
+        fix = "correct it, or name the right column with `columns=`"
     if name == RESULTS:
         fix = "leave out what was not recommended"
     fix = f"each must be a finite number: {fix}"
@@ -258,7 +258,7 @@ def _grade_faults(table: LazyTable) -> Iterator[Fault]:
     if "true" in table.names:
         grade, fix = _as_float("true"), "use NaN for an unlabelled item"
         if table.read_as_text:
-            named = f"{fix}, or name the right column with columns="
+            named = f"{fix}, or name the right column with `columns=`"
             yield Fault("true", grade.is_null(), "not a number", named)
         yield Fault("true", grade.abs() == np.inf, "an infinite grade", fix)
     if "weight" in table.names:

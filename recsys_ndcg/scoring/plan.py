@@ -81,7 +81,7 @@ class Plan:
         ks, threshold = cls.complete_options(k, threshold, how)
         if threshold is not None:
             if not is_number(threshold):
-                msg = f"threshold must be a finite number, not {quote(threshold)}."
+                msg = f"`threshold` must be a finite number, not {quote(threshold)}."
                 raise InvalidInputError(msg)
             threshold = as_float(threshold)
         requested = read_metrics(_DEFAULT_METRICS if metrics is None else metrics, ks)
@@ -170,7 +170,7 @@ class Plan:
                 "Exponential gain, 2^t - 1, doubles with each grade: with grades up to "
                 f"{highest:g}, almost only the highest ones count in {', '.join(steep)}. For gains "
                 "equal to the grades, as in scikit-learn and trec_eval, pass "
-                "convention=Convention(gain='linear')."
+                "`convention=Convention(gain='linear')`."
             )
         read = {(one.metric.name, one.metric.column): one for one in self.measurements}
         for one in read.values():  # once for all cutoffs
@@ -399,7 +399,7 @@ class Plan:
             verb = "needs" if len(readers) == 1 else "need"
             msg = (
                 f"{', '.join(readers)} {verb} to know which items are relevant: pass "
-                f"threshold={number}, for instance, for items with a true value of at least "
+                f"`threshold={number}`, for instance, for items with a true value of at least "
                 f"{number} (the values are {grades.lowest:g} to {grades.highest:g})."
             )
             raise InvalidInputError(msg)
@@ -411,8 +411,8 @@ def _find_threshold_readers(one: Measurement) -> list[str]:
     gain = one.convention.gain
     readers = {
         str(one.metric): one.metric.needs_threshold,
-        f"gain={gain!r}": one.metric.uses_gains and one.convention.gain_needs_threshold,
-        "mean_over='relevant'": one.convention.mean_over == "relevant",
+        f"`gain={gain!r}`": one.metric.uses_gains and one.convention.gain_needs_threshold,
+        "`mean_over='relevant'`": one.convention.mean_over == "relevant",
     }
     return [name for name, needs_threshold in readers.items() if needs_threshold]
 

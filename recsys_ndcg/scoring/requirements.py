@@ -68,7 +68,7 @@ def find_objection(one: Measurement, facts: Facts, lists: GroupedLists | None = 
 def _find_objections(one: Measurement, facts: Facts, lists: GroupedLists | None) -> Iterator[str]:
     known = facts.background
     if one.convention.mean_over == "train" and (known is None or "train" not in known.known):
-        yield f"mean_over='train' needs {SOURCES['train']}."
+        yield f"`mean_over='train'` needs {SOURCES['train']}."
     if one.metric.needs:
         yield from _find_unknown(one, facts)
         if lists is not None and lists.background is not None:
@@ -87,9 +87,9 @@ def _find_unknown(one: Measurement, facts: Facts) -> Iterator[str]:
     if facts.protocol == "rated":
         yield (
             f"{metric} measures what was recommended, but these lists are the users' own test "
-            "ratings (protocol 'rated'). Give recommendations: {'labels': test, 'results': "
+            "ratings (protocol 'rated'). Give recommendations: `{'labels': test, 'results': "
             "lists} (None without labels), or rank the catalogue: evaluate_catalogue(), or in "
-            f"cross-validation and searches '{metric}:catalogue'."
+            f"cross-validation and searches '{metric}:catalogue'`."
         )
     if not facts.has_items:
         yield f"{metric} needs to know which items were recommended. Give the items' ids."
@@ -114,7 +114,7 @@ def _find_bad_column(one: Measurement, need: Requirement, known: Background) -> 
     metric, column = one.metric, one.metric.column
     if not need.of:  # it is not read
         if column and column not in known.features:
-            yield f"{metric}: there is no column {column!r} of features=."
+            yield f"{metric}: there is no column {column!r} of `features=`."
         return
     feature = known.get_feature(column)
     if feature.kind in need.of:
@@ -135,9 +135,9 @@ def _find_bad_distance(one: Measurement, _: Requirement, known: Background) -> I
         without = f"{metric.name}@{metric.k}" if metric.k else metric.name
         if column:
             yield (
-                f"{metric} under distance='cooccurrence' would not read the column {column!r}: "
+                f"{metric} under `distance='cooccurrence'` would not read the column {column!r}: "
                 f"this distance compares the training users of items. Write '{without}', or choose "
-                "distance='by_column'."
+                "`distance='by_column'`."
             )
         return
     feature = known.get_feature(column)
@@ -168,7 +168,7 @@ def _find_unknown_group(one: Measurement, need: Requirement, known: Background) 
         )
         return
     if need.kind == "user group":
-        names, text = [str(name) for name in known.groups], f"groups= has no group {need.of!r}"
+        names, text = [str(name) for name in known.groups], f"`groups=` has no group {need.of!r}"
     else:
         names = metric.assign_groups(known, one.convention)[1].tolist()  # type: ignore[attr-defined]
         where = f"in the column {metric.column!r}" if metric.column else "of items"
@@ -187,7 +187,7 @@ def _find_bad_rows(one: Measurement, lists: GroupedLists, known: Background) -> 
     if "seen" in metric.reads and convention.seen == "raise" and not lists.pool.is_catalogue:
         fault = "listed items were in the user's training rows"
         if seen := _describe_rows(lists, lists.is_seen, fault):
-            yield f"{metric}: {seen}. Leave them out of the lists, or choose seen='count'."
+            yield f"{metric}: {seen}. Leave them out of the lists, or choose `seen='count'`."
     item = np.asarray(lists.item_codes)
     if "cold_item" in metric.reads and convention.cold_item == "raise":
         fault = "listed items have no training rows"
@@ -211,7 +211,7 @@ def _find_outside(need: Requirement, lists: GroupedLists, known: Background) -> 
     inside = known.in_catalogue if need.of == "catalogue" else known.in_train
     is_outside = ~np.asarray(inside)[np.asarray(lists.item_codes)]
     if outside := _describe_rows(lists, is_outside, f"recommended items are not in {need.of}="):
-        yield f"{outside}. Add them, or give convention=Convention(outside='count'), or 'ignore'."
+        yield f"{outside}. Add them, or give `convention=Convention(outside='count')`, or 'ignore'."
 
 
 def _describe_rows(lists: GroupedLists, rows: Flags, fault: str) -> str:
@@ -250,7 +250,7 @@ def _find_missing_entries(
     column = f"the column {metric.column!r} of the features" if metric.column else "the features"
     yield (
         f"{metric}: {len(missing)} {what} in {column}, the first {', '.join(names)}. Add them, "
-        "or choose missing_feature='drop' or 'zero'."
+        "or choose `missing_feature='drop'` or 'zero'."
     )
 
 
@@ -273,8 +273,8 @@ def _find_bad_lists(one: Measurement, facts: Facts, lists: GroupedLists | None) 
     if not one.metric.depends_on_order:
         if convention.impossible == "last" and facts.impossible:
             yield (
-                f"impossible='last' lowers estimates, which {one} compares with ratings. "
-                "Choose impossible='rank' or 'drop'."
+                f"`impossible='last'` lowers estimates, which {one} compares with ratings. "
+                "Choose `impossible='rank'` or 'drop'."
             )
         if facts.order_only or facts.protocol != "rated":
             yield (
@@ -287,7 +287,7 @@ def _find_bad_lists(one: Measurement, facts: Facts, lists: GroupedLists | None) 
         is_other_scale = facts.protocol != "rated" and not facts.is_catalogue
         if facts.order_only or is_other_scale:
             yield (
-                f"recommend_from={limit!r} is a limit on the scale of the ratings, but these "
+                f"`recommend_from={limit!r}` is a limit on the scale of the ratings, but these "
                 "lists hold ranks, or scores that may be on another scale. Leave it out, and "
                 "give each user the items that were recommended."
             )
@@ -314,21 +314,21 @@ def find_order_objections(
     if convention.unlabelled == "raise" and facts.unlabelled:
         yield (
             f"{facts.unlabelled} items have no true value{name_first(_name_unlabelled)}. "
-            "Label them, or choose unlabelled='zero' or 'filter'."
+            "Label them, or choose `unlabelled='zero'` or 'filter'."
         )
     if convention.missing_user == "raise" and facts.missing:
         yield (
             f"{facts.missing} labelled users have no list{name_first(_name_missing)}. "
-            "Recommend for them, or choose missing_user='zero' or 'skip'."
+            "Recommend for them, or choose `missing_user='zero'` or 'skip'."
         )
     if not facts.has_items and convention.tie_rule.is_by_item:
         yield (
-            f"ties={convention.ties!r} orders by item, but the data has no item ids. "
-            "Give them, or choose another rule, such as ties='expected'."
+            f"`ties={convention.ties!r}` orders by item, but the data has no item ids. "
+            "Give them, or choose another rule, such as `ties='expected'`."
         )
     if facts.merged and duplicates != convention.duplicates:
         yield (
-            f"The lists were made with duplicates={duplicates!r}, which merged "
+            f"The lists were made with `duplicates={duplicates!r}`, which merged "
             f"{facts.merged} rows, but the convention has {convention.duplicates!r}. "
             "Use the same rule for both."
         )
@@ -336,7 +336,7 @@ def find_order_objections(
     limit = float(np.finfo(np.float32).max) if isinstance(step, str) else step * 1e300
     largest = max(-facts.estimated.lowest, facts.estimated.highest)
     if step and not facts.order_only and largest > limit:
-        yield f"tie_tolerance={step!r} is too small a step for estimates of this size."
+        yield f"`tie_tolerance={step!r}` is too small a step for estimates of this size."
     wanted = convention, one.threshold
     if placed is not None and (change := CataloguePool.find_changed_choice(placed, wanted)):
         name, old, new = change
@@ -362,14 +362,14 @@ def find_weights_objection(one: Measurement) -> str:
     """Return why labels with weights cannot be measured; "" if they can."""
     if not (one.is_weighted and one.metric.needs_labels):
         return ""
-    without = "leave out weights= or the column 'weight' (rename it if it is something else)"
+    without = "leave out `weights=` or the column 'weight' (rename it if it is something else)"
     if not one.metric.takes_weights:
         return (
             f"{one} has no weighted form, as it is not a sum over labels. Measure dcg, ndcg, "
             f"precision or recall, or {without}."
         )
     if "ideal" in one.metric.reads and one.convention.ideal == "max":
-        return f"ideal='max' has no weighted form: choose ideal='global', or {without}."
+        return f"`ideal='max'` has no weighted form: choose `ideal='global'`, or {without}."
     return ""
 
 
@@ -403,8 +403,8 @@ def find_gain_objections(
     convention = one.convention
     if convention.gain_needs_threshold and one.threshold is None:
         yield (
-            f"gain={convention.gain!r} needs to know which items are relevant: pass "
-            f"threshold={facts.all_grades.suggest_threshold():g}, for instance."
+            f"`gain={convention.gain!r}` needs to know which items are relevant: pass "
+            f"`threshold={facts.all_grades.suggest_threshold():g}`, for instance."
         )
         return
     grades = facts.find_grades(convention).values

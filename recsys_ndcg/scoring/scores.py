@@ -457,7 +457,7 @@ class Scores(MetricColumns, ReadOnlyArrays):
                 return (
                     f"{one} is undefined for {int(is_undefined.sum())} users, the first {users}: "
                     "each has no relevant item, no recommended item, or an empty list. "
-                    "Choose undefined='skip', 0.0 or 1.0."
+                    "Choose `undefined='skip'`, 0.0 or 1.0."
                 )
         return ""
 

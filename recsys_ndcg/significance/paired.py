@@ -268,7 +268,7 @@ def check_margin(margin: Any) -> float:
     """
     if not is_number(margin) or margin <= 0:
         msg = (
-            f"margin must be a number above 0, such as 0.005, not {quote(margin)}: the largest "
+            f"`margin` must be a number above 0, such as 0.005, not {quote(margin)}: the largest "
             "difference that does not matter."
         )
         raise InvalidInputError(msg)

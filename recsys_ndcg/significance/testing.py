@@ -244,7 +244,7 @@ class Testing:
         check_choice("correction", self.correction, CORRECTIONS)
         if not self.test_kind.is_test_of_mean and self.corrected_by.is_max_t:
             others = ", ".join(repr(name) for name, one in CORRECTIONS.items() if one.function)
-            msg = f"test={self.test!r} has no correction {self.correction!r}; it has {others}."
+            msg = f"`test={self.test!r}` has no correction {self.correction!r}; it has {others}."
             raise InvalidInputError(msg)
         check_level("alpha", self.alpha, such_as=0.05)
         check_integer("draws", self.draws, 1, MOST_DRAWS)
@@ -279,9 +279,9 @@ class Testing:
         if drawn and family > self.alpha * (self.n_draws + 1):
             needed = math.ceil(family / self.alpha) - 1
             helps = family > 1 and self.alpha * (self.n_draws + 1) >= 1
-            other = ", or correction='max-T'" if helps else ""
+            other = ", or `correction='max-T'`" if helps else ""
             msg = (
-                f"draws={self.n_draws} is too few: no corrected p can reach {self.alpha:g} (number "
-                f"of pairs: {n_pairs}). Use draws={needed} or more{other}."
+                f"`draws={self.n_draws}` is too few: no corrected p can reach {self.alpha:g} "
+                f"(number of pairs: {n_pairs}). Use `draws={needed}` or more{other}."
             )
             raise InvalidInputError(msg)

@@ -269,7 +269,7 @@ def check_split(  # noqa: PLR0913 - all are inputs
     check_integer("k", k, 1)
     if threshold is not None:
         if not is_number(threshold):
-            msg = f"threshold must be a finite number, not {quote(threshold)}."
+            msg = f"`threshold` must be a finite number, not {quote(threshold)}."
             raise InvalidInputError(msg)
         threshold = as_float(threshold)
     if test is None:

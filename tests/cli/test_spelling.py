@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.cli.spelling import name_options, use_options
+from recsys_ndcg.cli.options import set_names, write_options
 from tests.commands import run
 from tests.package_size import FILES
 
@@ -178,31 +178,31 @@ def test_names_of_models_and_ids_are_no_options(tmp_path: Path) -> None:
     rn.compare({"KNN k=20": rows, "KNN k=40": dict(rows)}).save(path)
     result = run("report", path)
     assert "KNN k=20 and KNN k=40 have the same score" in result.stdout
-    with use_options({"seed": ["--seed"]}):
-        assert name_options("user 'seed=1' of x") == "user 'seed=1' of x"
 
 
 @pytest.mark.parametrize(
     ("python", "typed"),
     [
-        ("a: users='common'.", "a: --users common."),
-        ("columns={'estimated': 'my est', 'true': 'r'}.", "--columns 'estimated=my est,true=r'."),
-        ("columns={'user': ...}", "--columns user=..."),
-        ("columns= or k=5", "--columns or -k 5"),
-        ("draws=99 is too few", "--draws 99 is too few"),
-        ("draws must be", "--draws must be"),
-        ("separator must be", "--sep must be"),
-        ("give (path, rn.TextFormat(separator=';')).", "give 'FILE,sep=;'."),
-        ("give (path, rn.TextFormat(heading=False)).", "give FILE,heading=no."),
-        ("columns={'user': ['a', 'b']}", "--columns user=a,user=b"),
-        ("pass max_grade=5.0, or tail_at=, now", "pass -c max_grade=5.0, or -c tail_at=, now"),
-        ("Choose ties='expected' or 'input'.", "Choose -c ties=expected or 'input'."),
-        ("unknown=3, users==4, 'users' = 5", "unknown=3, users==4, 'users' = 5"),
+        ("a: `users='common'`.", "a: --users common."),
+        ("`columns={'true': 'my r'}`.", "--columns 'true=my r'."),
+        ("`columns={'user': ...}`", "--columns user=..."),
+        ("`columns=` or `k=5`", "--columns or -k 5"),
+        ("`draws` must be", "--draws must be"),
+        ("`separator` must be", "--sep must be"),
+        ("give `(path, rn.TextFormat(separator=';'))`.", "give 'FILE,sep=;'."),
+        ("`columns={'user': ['a', 'b']}`", "--columns user=a,user=b"),
+        (
+            "pass `max_grade=5.0`, or `tail_at=`, now",
+            "pass --convention max_grade=5.0, or tail_at=, now",
+        ),
+        ("`convention='sklearn'`", "--preset sklearn"),
+        ("`unknown=3`, users=4, 'users' = 5", "unknown=3, users=4, 'users' = 5"),
     ],
 )
 def test_an_argument_of_python_becomes_an_option(python: str, typed: str) -> None:
-    """With its value as a shell reads it; others stay."""
-    names = {name: [f"--{name}"] for name in ("users", "columns", "draws", "sep")}
-    names |= {"k": ["-k"], "convention": ["-c"]}
-    with use_options(names):
-        assert name_options(python) == typed
+    """With its value as a shell reads it; what is not marked, or no option, stays."""
+    names = {name: [f"--{name}"] for name in ("users", "columns", "draws", "sep", "convention")}
+    set_names(names | {"k": ["-k"]})
+    error = rn.InvalidInputError(python)
+    assert write_options(error) == typed
+    assert str(error) == python.replace("`", "")
