@@ -90,7 +90,7 @@ def main() -> None:
                 )
                 is_pooled = library == "recommenders" and measure == "novelty"
                 values[name] = (report.pooled if is_pooled else report.mean).iloc[0]
-            metric = report.audit_data.measurements[0].metric
+            metric = report._data.audit.measurements[0].metric
             lower = not metric.greater_is_better
             if library == "elliot" and measure == "gini":
                 lower = False  # it is 1 - Gini there

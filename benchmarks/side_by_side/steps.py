@@ -98,7 +98,7 @@ def profile(frame: pd.DataFrame) -> tuple[pd.Series[float], dict[str, NDArray[np
             patches.enter_context(patch.object(place, name, clocked))
         report = clock.wrap(evaluate, REST)()
     # the same lists without the extreme orders of ties
-    source, steps = report.audit_data.source, clock.taken
+    source, steps = report._data.audit.source, clock.taken
     without = time_call(lambda: source.plan.measure(source.lists))
     steps["ties"] = np.maximum(steps["metrics"] - without, 0.0)
     steps["metrics"] = steps["metrics"] - steps["ties"]

@@ -71,7 +71,7 @@ class MarkedMessage(Exception):  # noqa: N818 - of errors and warnings
     the text is without them.
     """
 
-    CODE = re.compile("`([^`]+)`")
+    CODE = re.compile(r"(?<![\w'\"])`([^`]+)`(?![\w'\"])")  # not in words or quoted values
 
     def __str__(self) -> str:
         """Return the message for Python."""
