@@ -18,10 +18,7 @@ import pandas as pd
 import recsys_ndcg as rn
 from recsys_ndcg import cli
 
-COMMANDS = [
-    *("evaluate", "compare", "report", "leaderboard", "explain", "reconcile", "experiment"),
-    *("check-split", "explain-number", "demo", "presets", "metrics"),
-]
+COMMANDS = [one for one in cli.build_application() if one[0] != "-"]
 
 
 def run_python(

@@ -29,24 +29,12 @@ _CUSTOM_METRIC = re.compile(
 _CUTOFFS = re.compile(r"(\d+|none)(,(\d+|none))*")
 #: The last two are for programs: every digit, and no text around the table.
 FORMATS = ("text", "markdown", "latex", "csv", "json")
+_HEADINGS = (
+    "Predictions, Text files, Metrics, How numbers are computed, Measures beyond accuracy, "
+    "Comparison, Pass or fail, Options, Output"
+)
 #: The groups of options, by their headings in --help and in its order.
-GROUPS = {
-    name: Group(name, sort_key=place)
-    for place, name in enumerate(
-        (
-            "Predictions",
-            "Text files",
-            "Metrics",
-            "How numbers are computed",
-            "Measures beyond accuracy",
-            "Comparison",
-            "Pass or fail",
-            "Options",
-            "Output",
-        )
-    )
-}
-
+GROUPS = {name: Group(name, sort_key=at) for at, name in enumerate(_HEADINGS.split(", "))}
 #: The options of the command that runs, by their names in Python.
 _names: ContextVar[Mapping[str, Sequence[str]]] = ContextVar("_names", default={})  # noqa: B039 - never changed
 #: Python's names of options, if the command line has others.

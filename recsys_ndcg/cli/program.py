@@ -139,7 +139,7 @@ def build_application(names: Iterable[str] = _COMMANDS) -> App:
         group_parameters=GROUPS["Options"],
         # as is the custom, the last one counts, and any word may be a value
         default_parameter=Parameter(negative=(), allow_repeating=True, allow_leading_hyphen=True),
-        config=_refuse_unknown_options,
+        config=_check_words,
         exit_on_error=False,
         print_error=False,
     )
@@ -161,8 +161,11 @@ def build_application(names: Iterable[str] = _COMMANDS) -> App:
     return app
 
 
-def _refuse_unknown_options(_: App, __: Sequence[str], arguments: ArgumentCollection) -> None:
-    """Raise if a word that would be a file looks like an option; '-' is standard input."""
+def _check_words(_: App, __: Sequence[str], arguments: ArgumentCollection) -> None:
+    """Raise if a word that would be a file looks like an option; '-' is standard input.
+
+    Messages get to know how the options are typed.
+    """
     set_names({one.field_info.name: one.names for one in arguments})
     for token in (token for one in arguments for token in one.tokens if token.keyword is None):
         if token.value.startswith("-") and token.value != "-" and not os.path.lexists(token.value):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial, reduce
 from importlib import import_module
 from operator import add
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,14 +17,9 @@ from recsys_ndcg.files import are_several_files, is_files
 from recsys_ndcg.input import Rows, Table, encode_ids, find_rank_columns, match_lists, split_format
 from recsys_ndcg.lists import Facts, GroupedLists, join_tables, to_lists
 from recsys_ndcg.report import Report, report_audit, report_lists
+from recsys_ndcg.scale.facts import LABELS, PREDICTIONS, RESULTS, RowFacts
 from recsys_ndcg.scoring import Audit, Plan, Scores, Totals
 
-if TYPE_CHECKING:
-    from recsys_ndcg.scale.facts import RowFacts
-
-IDS = ("user", "item")
-#: Kinds of tables.
-PREDICTIONS, LABELS, RESULTS = "predictions", "labels", "results"
 RATINGS = "ratings"  # of which the caller names the columns, also a timestamp
 _SPARK, _DUCKDB = "recsys_ndcg.scale.spark", "recsys_ndcg.scale.duckdb"
 #: The columns that we add to rows from lists: the place in the list, and what is wrong with it.

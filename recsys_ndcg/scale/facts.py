@@ -12,8 +12,10 @@ import numpy as np
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.input import SEPARATORS, EncodedIds, Rows, Table, raise_ambiguous, to_floats
 from recsys_ndcg.lists import Grades
-from recsys_ndcg.scale.engines import IDS, LABELS, PREDICTIONS, RESULTS
 
+IDS = ("user", "item")
+#: Kinds of tables.
+PREDICTIONS, LABELS, RESULTS = "predictions", "labels", "results"
 #: How many faulty rows a message names.
 MAX_NAMED = 3
 

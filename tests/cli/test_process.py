@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recsys_ndcg.cli import main, program
-from tests.commands import COMMANDS, run_python
+from recsys_ndcg.cli import program
+from tests.commands import COMMANDS, run, run_python
 
 PROGRAM = "from recsys_ndcg.cli import main; main()"
 #: Runs the command line with each list of arguments, and prints the modules that are imported.
@@ -97,11 +97,7 @@ def test_a_command_works_with_closed_streams(path: Path) -> None:
     ],
 )
 def test_an_unexpected_error_is_one_line(
-    error: BaseException,
-    code: int,
-    message: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    error: BaseException, code: int, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A bug names the variable that shows the traceback; an interrupt is silent."""
 
@@ -109,45 +105,21 @@ def test_an_unexpected_error_is_one_line(
         raise error
 
     monkeypatch.setattr("recsys_ndcg.evaluation.evaluate_by_plan", fail)
-    monkeypatch.setattr(sys, "argv", ["recsys-ndcg", "evaluate", "p.csv"])
-    with pytest.raises(SystemExit) as end:
-        main()
-    assert end.value.code == code
-    out, err = capsys.readouterr()
-    assert message in err
-    assert not out.strip()
-    assert err.count("\n") == (1 if message else 0)
+    result = run("evaluate", "p.csv", environment={"RECSYS_NDCG_TRACEBACK": ""})
+    assert (result.exit_code, result.stdout) == (code, "")
+    assert message in result.stderr
+    assert result.stderr.count("\n") == bool(message)
     if code == 70:
-        assert "RECSYS_NDCG_TRACEBACK=1" in err
-        monkeypatch.setenv("RECSYS_NDCG_TRACEBACK", "1")
+        assert "RECSYS_NDCG_TRACEBACK=1" in result.stderr
         with pytest.raises(type(error)):
-            main()
+            run("evaluate", "p.csv")
 
 
-def test_the_name_alone_shows_the_help(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_name_alone_shows_the_help() -> None:
     """It has all commands."""
-    monkeypatch.setattr(sys, "argv", ["recsys-ndcg"])
-    with pytest.raises(SystemExit) as end:
-        main()
-    out, err = capsys.readouterr()
-    assert (end.value.code, err) == (0, "")
-    assert [name for name in COMMANDS if name not in out] == []
-
-
-def test_unprinted_output_is_discarded_if_the_output_is_full(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The error is one line, and the stream can be closed without another."""
-    monkeypatch.setattr(sys, "argv", ["recsys-ndcg", "--version"])
-    with Path("/dev/full").open("w", encoding="utf-8") as full:
-        monkeypatch.setattr(sys, "stdout", full)
-        with pytest.raises(SystemExit) as end:
-            main()
-    assert end.value.code == 2
-    expected = "error: The output cannot be written (No space left on device).\n"
-    assert capsys.readouterr().err == expected
+    result = run()
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert [name for name in COMMANDS if name not in result.stdout] == []
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])

@@ -7,13 +7,14 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.cli.options import set_names, write_options
 from tests.commands import run
 from tests.package_size import FILES
 
+HEADING = "user,item,estimated,true\n"
 ROWS = "ann,a,2,5\nann,b,1,2\nbob,a,2,4\nbob,b,3,3\n"
 #: Words of the shell that no option of ours is.
 OTHERS = re.compile(
@@ -21,44 +22,27 @@ OTHERS = re.compile(
 )
 #: A file, options of Python, and the words of the command line for the same call.
 FAULTS: dict[str, tuple[str, dict[str, Any], list[str]]] = {
-    "pass --threshold": (
-        f"user,item,estimated,true\n{ROWS}",
-        {"metrics": "recall"},
-        ["--metrics", "recall"],
-    ),
+    "pass --threshold": (HEADING + ROWS, {"metrics": "recall"}, ["--metrics", "recall"]),
+    "--threshold must be a finite": (HEADING + ROWS, {"threshold": np.nan}, ["--threshold", "nan"]),
     "pass --columns estimated=prediction": (f"user,item,prediction,true\n{ROWS}", {}, []),
     "--columns true=...": (
-        f"user,item,estimated,rating,label\n{ROWS.replace(chr(10), ',1' + chr(10))}",
-        {},
-        [],
-    ),
-    "--convention gain=linear": ("user,item,estimated,true\nann,a,1,2000\nann,b,2,1\n", {}, []),
-    "--convention duplicates=max": (f"user,item,estimated,true\n{ROWS}ann,a,1,1\n", {}, []),
-    "give FILE,encoding=latin-1": ("user,item,estimated,true\nj\xf6rg,a,1,2\n", {}, []),
+        f"user,item,estimated,rating,label\n{ROWS.replace(chr(10), ',1' + chr(10))}", {}, []),
+    "--convention gain=linear": (f"{HEADING}ann,a,1,2000\nann,b,2,1\n", {}, []),
+    "--convention duplicates=max": (f"{HEADING}{ROWS}ann,a,1,1\n", {}, []),
+    "give FILE,encoding=latin-1": (f"{HEADING}j\xf6rg,a,1,2\n", {}, []),
     "give FILE,heading=no": (ROWS, {}, []),
     "give 'FILE,decimal=,'": ("user;item;estimated;true\nann;a;1,5;2\n", {}, []),
-    "Choose --convention undefined=skip, 0.0 or": (
-        f"user,item,estimated,true\n{ROWS}",
+    "Choose --convention undefined=skip, 0.0 or": (HEADING + ROWS,
         {"convention": rn.Convention(undefined="raise"), "metrics": "recall", "threshold": 6},
-        ["--convention", "undefined=raise", "--metrics", "recall", "--threshold", "6"],
-    ),
+        ["--convention", "undefined=raise", "--metrics", "recall", "--threshold", "6"]),
     "write --convention gain=linear.": (
-        f"user,item,estimated,true\n{ROWS}",
-        {"convention": "linear"},
-        ["--preset", "linear"],
-    ),
-    "Give recommendations: --labels FILE --results FILE": (
-        f"user,item,estimated,true\n{ROWS}",
-        {"metrics": "coverage@2", "threshold": 3},
-        ["--metrics", "coverage@2", "--threshold", "3"],
-    ),
-    "--weights must have": (
-        f"user,item,estimated,true\n{ROWS}",
-        {"weights": {"item": ["a"], "one": [1], "other": [1]}},
-        ["--weights", "w.csv"],
-    ),
+        HEADING + ROWS, {"convention": "linear"}, ["--preset", "linear"]),
+    "Give recommendations: --labels FILE --results FILE": (HEADING + ROWS,
+        {"metrics": "coverage@2", "threshold": 3}, ["--metrics", "coverage@2", "--threshold", "3"]),
+    "--weights must have": (HEADING + ROWS,
+        {"weights": {"item": ["a"], "one": [1], "other": [1]}}, ["--weights", "w.csv"]),
     "--labels FILE --results FILE": ("user,item,estimated\nann,a,1\nann,b,2\n", {}, []),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("advice", FAULTS)
@@ -82,7 +66,6 @@ def test_a_message_names_what_its_reader_can_type(
     assert "--" not in str(caught.value)
 
 
-HEADING = "user,item,estimated,true\n"
 LABELS, SHOWN = "user,item,true\nu,a,1\nu,b,1\n", "user,item,estimated\nu,a,2\nu,c,1\n"
 PAIR = ["--labels", "l.csv", "--results", "r.csv", "--metrics", "ndcg@2"]
 #: Files, the words of a command, its advice, and what of the words is replaced by what to obey.
@@ -178,31 +161,3 @@ def test_names_of_models_and_ids_are_no_options(tmp_path: Path) -> None:
     rn.compare({"KNN k=20": rows, "KNN k=40": dict(rows)}).save(path)
     result = run("report", path)
     assert "KNN k=20 and KNN k=40 have the same score" in result.stdout
-
-
-@pytest.mark.parametrize(
-    ("python", "typed"),
-    [
-        ("a: `users='common'`.", "a: --users common."),
-        ("`columns={'true': 'my r'}`.", "--columns 'true=my r'."),
-        ("`columns={'user': ...}`", "--columns user=..."),
-        ("`columns=` or `k=5`", "--columns or -k 5"),
-        ("`draws` must be", "--draws must be"),
-        ("`separator` must be", "--sep must be"),
-        ("give `(path, rn.TextFormat(separator=';'))`.", "give 'FILE,sep=;'."),
-        ("`columns={'user': ['a', 'b']}`", "--columns user=a,user=b"),
-        (
-            "pass `max_grade=5.0`, or `tail_at=`, now",
-            "pass --convention max_grade=5.0, or tail_at=, now",
-        ),
-        ("`convention='sklearn'`", "--preset sklearn"),
-        ("`unknown=3`, users=4, 'users' = 5", "unknown=3, users=4, 'users' = 5"),
-    ],
-)
-def test_an_argument_of_python_becomes_an_option(python: str, typed: str) -> None:
-    """With its value as a shell reads it; what is not marked, or no option, stays."""
-    names = {name: [f"--{name}"] for name in ("users", "columns", "draws", "sep", "convention")}
-    set_names(names | {"k": ["-k"]})
-    error = rn.InvalidInputError(python)
-    assert write_options(error) == typed
-    assert str(error) == python.replace("`", "")
