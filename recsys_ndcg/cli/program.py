@@ -190,8 +190,8 @@ def _run_command(words: Sequence[str]) -> int:
             print_message("error", write_options(error))
             return _WRONG
         finally:
-            messages = (write_options(one.message) for one in caught if not quiet)
-            for message in dict.fromkeys(messages):
+            shown: list[Any] = [one.message for one in caught if not quiet]
+            for message in dict.fromkeys(map(write_options, shown)):
                 print_message("warning", message)
 
 
