@@ -319,7 +319,7 @@ def compare(  # noqa: PLR0913 - one parameter per group of options
     recsys-ndcg compare old.json new.csv --fail-if-worse old --margin 0.005
     recsys-ndcg compare svd.csv knn.csv --html page.html
     """
-    from recsys_ndcg.comparison import compare as comparison_of
+    from recsys_ndcg import compare as comparison_of
 
     ks, names = metric_options.read_cutoffs(convention.preset), metric_options.names
     kinds = tables.kinds(output.form, segments=statistics.by is not None)
@@ -376,7 +376,7 @@ def across(
     recsys-ndcg across ml-100k=small.json ml-1m=large.json
     recsys-ndcg across ml-100k=small.json ml-1m=large.json --metric ndcg@10 --html page.html
     """
-    from recsys_ndcg.comparison import across as across_of
+    from recsys_ndcg import across as across_of
 
     files = name_models([parse_entry(one) for one in comparisons])
     check_files_exist(*files.values())

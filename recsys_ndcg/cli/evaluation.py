@@ -89,7 +89,7 @@ def evaluate(  # noqa: PLR0913 - one parameter per group of options
     report = source.evaluate(text_format, plan, per_user=written.users_file, progress=progress)
     gates = [one.check(report.summary.loc[str(one.metric)]) for one in means]
     if models:
-        from recsys_ndcg.comparison import compare
+        from recsys_ndcg import compare
 
         reports[name] = report
         comparison = compare(

@@ -61,7 +61,7 @@ def experiment(
     recsys-ndcg experiment today.toml --n-jobs 2
     recsys-ndcg experiment today.toml --folder runs/today --format markdown
     """
-    from recsys_ndcg.experiments import experiment as run
+    from recsys_ndcg import experiment as run
     from recsys_ndcg.experiments import from_toml
 
     page.check({"CONFIG": config})
@@ -196,7 +196,8 @@ def demo(
     """
     import numpy as np
 
-    from recsys_ndcg.comparison import compare, map_models
+    from recsys_ndcg import compare
+    from recsys_ndcg.comparison import map_models
     from recsys_ndcg.datasets import sample_ratings
     from recsys_ndcg.evaluation import evaluate_by_plan
     from recsys_ndcg.ratings import read_ratings

@@ -158,7 +158,7 @@ def describe_left_out(board: pd.DataFrame) -> str:
 
 def _print_runs(paths: list[Path], metric: str | None, output: OutputOptions) -> None:
     """Print the models of some runs, the best first."""
-    from recsys_ndcg.experiments import load_runs
+    from recsys_ndcg import load_runs
     from recsys_ndcg.rendering import build_document
 
     runs = load_runs(*paths)
@@ -190,7 +190,7 @@ def explain_number(
     --------
     recsys-ndcg explain-number "HR@10 0.69, leave-one-out, 100 negatives, ML-1M"
     """
-    from recsys_ndcg.published_numbers import explain_number as explain
+    from recsys_ndcg import explain_number as explain
 
     found = explain(" ".join(text), items=items)
     values = found.to_dict() if form.lower() == "json" else found.table

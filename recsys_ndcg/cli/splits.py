@@ -55,9 +55,9 @@ def check_split(  # noqa: PLR0913 - one parameter per option
     recsys-ndcg check-split train.csv test.csv --threshold 4
     recsys-ndcg check-split train.csv test.csv --lists top10.csv --fail-on error
     """
+    from recsys_ndcg import check_split as check
     from recsys_ndcg.errors import check_choice
     from recsys_ndcg.split_checks import VERDICTS
-    from recsys_ndcg.split_checks import check_split as check
 
     if fail_on is not None:
         check_choice("fail_on", fail_on, VERDICTS[:2])

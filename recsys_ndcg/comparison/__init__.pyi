@@ -1,6 +1,5 @@
 from recsys_ndcg.comparison.comparison import Comparison as Comparison
 from recsys_ndcg.comparison.document import write_remarks as write_remarks
-from recsys_ndcg.comparison.meta_analysis import across as across
 from recsys_ndcg.comparison.model_scores import CHANCE as CHANCE
 from recsys_ndcg.comparison.model_scores import USERS_CHOICES as USERS_CHOICES
 from recsys_ndcg.comparison.model_scores import ModelScores as ModelScores

@@ -168,12 +168,13 @@ def to_lists(
     >>> len(to_lists({"ann": [(4.5, 5), (2.0, 1)]}))
     1
     """
-    if not isinstance(data, RankedLists):
+    lists = data._data if isinstance(data, RankedLists) else data
+    if not isinstance(lists, GroupedLists):
         return group_rows(read_rows(data, columns, text), duplicates)
     if columns:
-        msg = "columns= names the columns of a table, but the data is RankedLists already."
+        msg = "`columns=` names the columns of a table, but the data is RankedLists already."
         raise InvalidInputError(msg)
-    return data._data
+    return lists
 
 
 @dataclass(frozen=True, eq=False, repr=False)
