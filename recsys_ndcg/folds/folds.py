@@ -295,10 +295,9 @@ def has_no_order(lists: GroupedLists) -> bool:
 
     Examples
     --------
-    >>> import recsys_ndcg as rn
-    >>> has_no_order(rn.RankedLists.from_tuples({"ann": [(3, 1), (3, 5)], "bob": [(4, 4), (4, 2)]}))
+    >>> has_no_order(to_lists({"ann": [(3, 1), (3, 5)], "bob": [(4, 4), (4, 2)]}))
     True
-    >>> has_no_order(rn.RankedLists.from_tuples({"ann": [(1e-9, 1), (0.0, 5)]}))
+    >>> has_no_order(to_lists({"ann": [(1e-9, 1), (0.0, 5)]}))
     False
     """
     is_one_tie = lists.pool.is_one_tie(lists, Plan.TIE_TOLERANCE)

@@ -30,9 +30,9 @@ def find_suspicions(facts: Facts) -> Iterator[str]:
 
     Examples
     --------
-    >>> from recsys_ndcg import RankedLists
+    >>> from recsys_ndcg.lists import to_lists
     >>> from recsys_ndcg.lists.facts import Facts
-    >>> lists = RankedLists.from_tuples({"ann": [(4.5, 5)], "bob": [(2.0, 1)]})
+    >>> lists = to_lists({"ann": [(4.5, 5)], "bob": [(2.0, 1)]})
     >>> [text.partition(":")[0] for text in find_suspicions(Facts.of(lists))]
     ['2 of 2 users have one item']
     """
@@ -402,8 +402,8 @@ class Facts:
 
         Examples
         --------
-        >>> from recsys_ndcg import RankedLists
-        >>> facts = Facts.of(RankedLists.from_tuples({"ann": [(4.5, 5), (2.0, None)]}))
+        >>> from recsys_ndcg.lists import to_lists
+        >>> facts = Facts.of(to_lists({"ann": [(4.5, 5), (2.0, None)]}))
         >>> facts.unlabelled, facts.listed.highest
         (1, 5.0)
         """

@@ -60,9 +60,9 @@ def digest_labels(lists: GroupedLists) -> NDArray[np.uint32]:
 
     Examples
     --------
-    >>> from recsys_ndcg import RankedLists
-    >>> one = RankedLists.from_tuples([("ann", "a", 4.5, 5), ("ann", "b", 3.0, 2)])
-    >>> two = RankedLists.from_tuples([("ann", "b", 9.0, 2), ("ann", "a", 1.0, 5)])
+    >>> from recsys_ndcg.lists import to_lists
+    >>> one = to_lists([("ann", "a", 4.5, 5), ("ann", "b", 3.0, 2)])
+    >>> two = to_lists([("ann", "b", 9.0, 2), ("ann", "a", 1.0, 5)])
     >>> (digest_labels(one) == digest_labels(two)).all()
     np.True_
     """

@@ -308,8 +308,9 @@ class Plan:
 
         Examples
         --------
+        >>> from recsys_ndcg.lists import to_lists
         >>> import recsys_ndcg as rn
-        >>> lists = rn.RankedLists.from_tuples({"ann": [(4.5, 1), (3.0, 5)], "bob": [(2.0, 4)]})
+        >>> lists = to_lists({"ann": [(4.5, 1), (3.0, 5)], "bob": [(2.0, 4)]})
         >>> Plan.of("rr", threshold=4).measure(lists).per_user.ravel().tolist()
         [0.5, 1.0]
         """

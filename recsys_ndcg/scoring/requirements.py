@@ -528,8 +528,9 @@ def rank(
 
     Examples
     --------
-    >>> from recsys_ndcg import Convention, RankedLists
-    >>> lists = RankedLists.from_tuples({"ann": [(2.0, 1), (4.5, 3), (2.0, 2)]})
+    >>> from recsys_ndcg import Convention
+    >>> from recsys_ndcg.lists import to_lists
+    >>> lists = to_lists({"ann": [(2.0, 1), (4.5, 3), (2.0, 2)]})
     >>> rank(lists, Convention(), depth=2).gain
     array([[7., 2.]])
     """

@@ -86,8 +86,7 @@ def test_repeated_labels_and_results_follow_their_rule(rule: str, true: float) -
     assert found == {7: true, 8: 2}
     ranks = dict(zip(lists.items.tolist(), (-lists.estimated).tolist(), strict=True))
     assert ranks == {7: 2, 8: {"first": 3, "last": 1, "max": 1, "mean": 2}[rule]}
-    assert lists.repeats is not None
-    assert lists.repeats.sum() == 2
+    assert lists._data.repeats.sum() == 2
 
 
 def test_a_negative_judgement_is_no_label() -> None:

@@ -164,7 +164,7 @@ def test_models_have_equal_means_where_they_change_places(metric: str) -> None:
         at = rn.propensity(TRAIN, gamma=swap.gamma)
         again = [
             rn.evaluate(
-                _replace_weights(report.audit_data.lists, *weights_of(report, at)), metrics=metric
+                _replace_weights(report._data.audit.lists, *weights_of(report, at)), metrics=metric
             )
             for report in (popular, rare)
         ]
