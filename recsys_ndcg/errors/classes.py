@@ -61,7 +61,7 @@ def warn(message: str) -> None:
     level, frame = 1, sys._getframe()  # noqa: SLF001 - as pandas does
     while frame.f_back and Path(frame.f_code.co_filename).is_relative_to(_PACKAGE):
         level, frame = level + 1, frame.f_back
-    warnings.warn(escape_invisible(message), DataWarning, stacklevel=level)
+    warnings.warn(DataWarning(escape_invisible(message)), stacklevel=level)
 
 
 class MarkedMessage(Exception):  # noqa: N818 - of errors and warnings
