@@ -354,7 +354,7 @@ class Numbers:
 
     def _make_number(self, scores: Scores) -> Number:
         if why := scores.objection():
-            return Number(np.nan, reason=why)
+            return Number(np.nan, reason=str(InvalidInputError(why)))
         mean = float(Totals.of(scores).mean[0] if scores.exposures else scores.mean()[0])
         (signature,) = scores.make_signatures(self.facts).values()
         return Number(mean, signature, "no user has a score" if np.isnan(mean) else "")

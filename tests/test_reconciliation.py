@@ -272,7 +272,7 @@ def test_the_command_prints_the_ten_rows_closest_to_a_reported_number(path: Path
 
 def test_the_command_prints_each_reason_for_a_missing_value_once(path: Path) -> None:
     """Below the table, with all presets that it is the reason for."""
-    lines = [line for line in _printed(path, "ndcg@10") if "pass --threshold" in line]
+    lines = [line for line in _printed(path, "ndcg@10") if "pass threshold=" in line]
     assert lines[0].startswith("- recommenders, recommenders_map, rectools, replay, ")
     assert len(lines) < 4
     text = "\n".join(_printed(path, "ap@10", "--threshold", "4"))

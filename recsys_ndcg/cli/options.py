@@ -45,6 +45,7 @@ _PHRASES = {
     "RankedLists.from_labels(labels, results)": "--labels FILE --results FILE",
     "(catalogue=items, or their number)": "(--catalogue FILE, or --n-items N)",
     "columns={'estimated': 'rank'}": "--columns estimated=rank",
+    "Convention.from_signature": "--full-signature",
 }
 
 

@@ -216,8 +216,7 @@ class Convention(Viewed):
             self._check_tail()
         lacks_top = self.ideal == "max" and self.max_grade is None and self.gain != "binary"
         if lacks_top and not choices.keys().isdisjoint(("ideal", "max_grade", "gain")):
-            such_as = "pass `max_grade=5.0`, for instance"
-            msg = f"ideal='max' needs the top grade of the scale: {such_as}."
+            msg = "ideal='max' needs the top grade of the scale: pass max_grade=5.0, for instance."
             raise InvalidInputError(msg)
 
     def _check_tail(self) -> None:

@@ -28,12 +28,14 @@ from recsys_ndcg.scale.database import (
     temporary_folder,
 )
 from recsys_ndcg.scale.engines import (
+    IDS,
     RATINGS,
+    RowFacts,
     evaluate_batches,
     get_list_separator,
     split_tables,
 )
-from recsys_ndcg.scale.facts import IDS, Fault, LazyTable, RowFacts, check_ratings, collect_facts
+from recsys_ndcg.scale.facts import Fault, LazyTable, check_ratings, collect_facts
 from recsys_ndcg.scale.sources import WIDEST_INTEGER, Source, cast_integer_ids, open_source
 
 if TYPE_CHECKING:

@@ -15,11 +15,13 @@ from recsys_ndcg.arrays import Floats
 from recsys_ndcg.errors import InvalidInputError, label_messages, quote, warn
 from recsys_ndcg.files import are_several_files, is_files
 from recsys_ndcg.input import Rows, Table, encode_ids, find_rank_columns, match_lists, split_format
-from recsys_ndcg.lists import Facts, GroupedLists, join_tables, to_lists
+from recsys_ndcg.lists import Facts, Grades, GroupedLists, join_tables, to_lists
 from recsys_ndcg.report import Report, report_audit, report_lists
-from recsys_ndcg.scale.facts import LABELS, PREDICTIONS, RESULTS, RowFacts
 from recsys_ndcg.scoring import Audit, Plan, Scores, Totals
 
+IDS = ("user", "item")
+#: Kinds of tables.
+PREDICTIONS, LABELS, RESULTS = "predictions", "labels", "results"
 RATINGS = "ratings"  # of which the caller names the columns, also a timestamp
 _SPARK, _DUCKDB = "recsys_ndcg.scale.spark", "recsys_ndcg.scale.duckdb"
 #: The columns that we add to rows from lists: the place in the list, and what is wrong with it.
@@ -285,6 +287,25 @@ def build_lists(
     if id_warnings is not None and len(labels.user) and len(results.user):
         id_warnings.append(set(messages))
     return plan.add_background(lists)
+
+
+@dataclass(frozen=True)
+class RowFacts:
+    """The facts of all rows.
+
+    Parameters
+    ----------
+    rows : int
+        Number of rows in all tables.
+    has_unlabelled : bool
+        Whether items may lack a true value.
+    grades : Grades
+        The bounds of the true values, including repeated rows.
+    """
+
+    rows: int
+    has_unlabelled: bool
+    grades: Grades
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,10 +12,8 @@ import numpy as np
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.input import SEPARATORS, EncodedIds, Rows, Table, raise_ambiguous, to_floats
 from recsys_ndcg.lists import Grades
+from recsys_ndcg.scale.engines import IDS, LABELS, PREDICTIONS, RESULTS, RowFacts
 
-IDS = ("user", "item")
-#: Kinds of tables.
-PREDICTIONS, LABELS, RESULTS = "predictions", "labels", "results"
 #: How many faulty rows a message names.
 MAX_NAMED = 3
 
@@ -63,25 +61,6 @@ class LazyTable:
         more = f" and {count - len(some)} more" if count > len(some) else ""
         found = fault.found.format(**some[0])
         return f"{where}{self.names[fault.column]}: {found} at {pairs}{more}; {fault.fix}."
-
-
-@dataclass(frozen=True)
-class RowFacts:
-    """The facts of all rows.
-
-    Parameters
-    ----------
-    rows : int
-        Number of rows in all tables.
-    has_unlabelled : bool
-        Whether items may lack a true value.
-    grades : Grades
-        The bounds of the true values, including repeated rows.
-    """
-
-    rows: int
-    has_unlabelled: bool
-    grades: Grades
 
 
 def collect_facts(tables: Mapping[str, LazyTable], separator: str | None = "") -> RowFacts:

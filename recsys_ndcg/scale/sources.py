@@ -23,6 +23,7 @@ from recsys_ndcg.input import (
 )
 from recsys_ndcg.scale.database import FILE_COLUMN, Database, quote_name, quote_path, quote_text
 from recsys_ndcg.scale.engines import (
+    IDS,
     POSITION,
     UNMATCHED,
     add_list_columns,
@@ -30,7 +31,6 @@ from recsys_ndcg.scale.engines import (
     find_lists,
     map_columns,
 )
-from recsys_ndcg.scale.facts import IDS
 
 # suffixes of compressed text that DuckDB reads
 _SUFFIXES = (".gz", ".zst")

@@ -26,7 +26,11 @@ from recsys_ndcg.lists import Facts
 from recsys_ndcg.parallel import limit_threads
 from recsys_ndcg.report import Report
 from recsys_ndcg.scale.engines import (
+    IDS,
+    LABELS,
     POSITION,
+    PREDICTIONS,
+    RESULTS,
     UNMATCHED,
     PartialReport,
     add_list_columns,
@@ -38,15 +42,7 @@ from recsys_ndcg.scale.engines import (
     map_columns,
     split_tables,
 )
-from recsys_ndcg.scale.facts import (
-    IDS,
-    LABELS,
-    MAX_NAMED,
-    PREDICTIONS,
-    RESULTS,
-    LazyTable,
-    collect_facts,
-)
+from recsys_ndcg.scale.facts import MAX_NAMED, LazyTable, collect_facts
 from recsys_ndcg.scoring import Audit, Cutoffs, Measurement, Metrics, Plan
 from recsys_ndcg.version import __version__
 

@@ -151,7 +151,7 @@ class Measurement:
 
     def without_score(self, reason: str) -> Measurement:
         """Return the measurement without scores, for a reason."""
-        return replace(self, no_score_reason=reason)
+        return replace(self, no_score_reason=str(InvalidInputError(reason)))
 
     def with_ties(self, ties: str, *, all_tied: bool = False) -> Measurement:
         """Return the measurement with another rule for ties, without a score if none is known."""

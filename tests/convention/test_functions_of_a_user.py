@@ -57,7 +57,7 @@ def test_gains_of_whole_grades_are_exact() -> None:
 SHIFT = "shift the grades so that the lowest is 0, or map each grade to a gain"
 COLUMN = "if they are times or item ids, give the ratings instead"
 LARGE, SCALE = "a gain too large to be added up", "rescale the grades"
-LINEAR = ", or pass convention=Convention(gain='linear')"
+LINEAR = ", or pass `convention=Convention(gain='linear')`"
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ LINEAR = ", or pass convention=Convention(gain='linear')"
         (-1.0, "linear", "a negative gain, so that NDCG has no bounds", SHIFT),
         (1e300, "linear", LARGE, f"{SCALE}; {COLUMN}"),
         (1e4, "exponential", LARGE, f"{SCALE}{LINEAR}; {COLUMN}"),
-        (6.0, "linear", "more gain than max_grade=5.5", "pass the real top of the scale"),
+        (6.0, "linear", "more gain than `max_grade=5.5`", "pass the real top of the scale"),
     ],
 )
 def test_a_grade_without_a_usable_gain_comes_with_advice(

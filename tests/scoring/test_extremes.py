@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
+from recsys_ndcg.lists import to_lists
 from recsys_ndcg.scoring import rank
 from tests.errors import assert_rejected, rejects
 
@@ -193,7 +194,7 @@ def test_explain_raises_if_evaluation_would(grade: float, gain: Any, match: str)
 def test_gains_that_need_a_threshold_raise_without_one(gain: Any) -> None:
     """When lists are ranked or explained; grades of 0 and 1 need none, as in evaluation."""
     convention = rn.Convention(gain=gain)
-    assert_rejected(NEEDS_THRESHOLD, rank, rn.RankedLists.from_tuples(ROWS), convention)
+    assert_rejected(NEEDS_THRESHOLD, rank, to_lists(ROWS), convention)
     flags = {user: [(one, grade > 2) for one, grade in pairs] for user, pairs in ROWS.items()}
     for rows in (ROWS, flags):
         report = rn.evaluate(rows, metrics="rmse", convention=convention)
