@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import Flags, Floats, Positions
+from recsys_ndcg.background import SOURCES
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, check_choice
 from recsys_ndcg.input import format_id
 from recsys_ndcg.metrics import parse_metrics
@@ -369,7 +370,7 @@ def _list_sources(signatures: Iterable[Signature]) -> list[str]:
         with suppress(RecsysNdcgError):  # a metric or a choice of the user's own is not known
             (metric,) = parse_metrics(one.metric)
             needed |= metric.find_sources(one.convention)
-    return sorted(needed)
+    return sorted(needed & SOURCES.keys())
 
 
 def write_evaluation_code(report: Report) -> str:

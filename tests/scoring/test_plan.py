@@ -123,17 +123,17 @@ def test_a_measurement_that_cannot_be_computed_raises_before_scoring(
     metric: str, options: dict[str, Any], why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Or is a column of NaN with its reason, next to the others."""
-    lists = rn.RankedLists.from_tuples(ROWS)
+    lists = to_lists(ROWS)
     own = rn.Convention(**options)
     plan = Plan.of([metric, "precision@2"], k=None, threshold=4, convention=own)
     kind = type(plan.metrics[0])
     monkeypatch.setattr(kind, "numerator", lambda *_: pytest.fail("it was scored"))
-    facts = plan.facts_of(lists._data)
+    facts = plan.facts_of(lists)
     assert_rejected(why, plan.resolve, facts, lists)
     assert_rejected(why, rn.evaluate, ROWS, metrics=metric, k=None, threshold=4, convention=own)
     known = plan.with_reasons_for_no_score(facts)
     assert known.measurements[0].no_score_reason
-    assert np.isnan(known.measure(lists._data).per_user).all(axis=0).tolist() == [True, False]
+    assert np.isnan(known.measure(lists).per_user).all(axis=0).tolist() == [True, False]
 
 
 @examples(1)
