@@ -65,18 +65,15 @@ def option(metavar: str | None, *names: str, words: str | None = None, **how: An
 
 def _completion_words() -> dict[str, Iterable[str]]:
     """Return the words that shells complete, by kind; importing them is slow."""
-    from recsys_ndcg.comparison import USERS_CHOICES
     from recsys_ndcg.convention import PRESETS
     from recsys_ndcg.metrics import METRICS
-    from recsys_ndcg.report import BUILT_IN_GROUPS, LEADERBOARD_COLUMNS
+    from recsys_ndcg.report import BUILT_IN_GROUPS
 
     return {
         "format": FORMATS,
         "metric": METRICS,
         "preset": PRESETS,
         "segments": BUILT_IN_GROUPS,
-        "sort": LEADERBOARD_COLUMNS,
-        "users": USERS_CHOICES,
         "test": TESTS,
         "correction": CORRECTIONS,
         "family": FAMILIES,

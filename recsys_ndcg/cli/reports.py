@@ -83,7 +83,7 @@ def leaderboard(  # noqa: PLR0913 - one parameter per option
     source: DataOptions = DataOptions(),
     text_format: FormatOptions = FormatOptions(),
     metric: MetricName | None = None,
-    by: Annotated[str, option("COLUMN", "--sort", words="sort")] = "score",
+    by: Annotated[str, option("COLUMN", "--sort")] = "score",
     n: Annotated[Integer, option("N", "-n")] = 20,
     ascending: Flag = False,
     convention: ConventionOptions = ConventionOptions(),

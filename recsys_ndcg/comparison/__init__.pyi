@@ -1,7 +1,6 @@
 from recsys_ndcg.comparison.comparison import Comparison as Comparison
 from recsys_ndcg.comparison.document import write_remarks as write_remarks
 from recsys_ndcg.comparison.model_scores import CHANCE as CHANCE
-from recsys_ndcg.comparison.model_scores import USERS_CHOICES as USERS_CHOICES
 from recsys_ndcg.comparison.model_scores import ModelScores as ModelScores
 from recsys_ndcg.comparison.model_scores import flatten_parameters as flatten_parameters
 from recsys_ndcg.comparison.page import build_comparison_page as build_comparison_page

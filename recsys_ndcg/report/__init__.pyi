@@ -13,7 +13,6 @@ from recsys_ndcg.report.page import build_cutoff_section as build_cutoff_section
 from recsys_ndcg.report.page import build_user_section as build_user_section
 from recsys_ndcg.report.page import write_call_arguments as write_call_arguments
 from recsys_ndcg.report.page import write_inputs as write_inputs
-from recsys_ndcg.report.report import LEADERBOARD_COLUMNS as LEADERBOARD_COLUMNS
 from recsys_ndcg.report.report import Report as Report
 from recsys_ndcg.report.report import report_audit as report_audit
 from recsys_ndcg.report.report import report_lists as report_lists
