@@ -16,7 +16,7 @@ from scipy import stats
 
 import recsys_ndcg as rn
 from recsys_ndcg.report.gaps import describe_groups
-from recsys_ndcg.significance.groups import compare_groups
+from recsys_ndcg.significance import compare_groups
 from tests.beyond.textbook import mean
 
 LEVEL = 0.9

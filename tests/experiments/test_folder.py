@@ -27,8 +27,7 @@ from surprise.model_selection import KFold
 import recsys_ndcg as rn
 from recsys_ndcg.experiments.ratings import build_dataset, describe_ratings
 from recsys_ndcg.files import Archive
-from recsys_ndcg.surprise import SVD, MostPopular
-from recsys_ndcg.surprise.model_selection import make_measure
+from recsys_ndcg.surprise import SVD, MostPopular, make_measure
 from tests.commands import error_of
 from tests.errors import assert_rejected
 from tests.experiments.failing import Failing

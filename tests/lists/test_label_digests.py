@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg import parallel
-from recsys_ndcg.lists.labels import digest_labels
+from recsys_ndcg.lists import digest_labels
 from tests import strategies
 from tests.profiles import examples
 

@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.report.page import MAX_USERS
+from recsys_ndcg.report import MAX_USERS
 from tests.comparison.models import models
 from tests.rendering.parsed import Parsed, harmless
 

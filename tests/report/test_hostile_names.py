@@ -14,9 +14,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from recsys_ndcg.errors.wording import escape_invisible
-from recsys_ndcg.rendering.wording import shorten
-from recsys_ndcg.report.report import Report
+from recsys_ndcg.errors import escape_invisible
+from recsys_ndcg.rendering import shorten
+from recsys_ndcg.report import Report
 from tests.errors import rejects
 from tests.files.signing import signed
 from tests.profiles import examples

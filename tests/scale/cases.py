@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 import recsys_ndcg as rn
 from recsys_ndcg.errors import DataWarning
-from recsys_ndcg.scoring.plan import Plan
+from recsys_ndcg.scoring import Plan
 
 ALL = ["ndcg", "dcg", "precision", "recall", "f1", "hit", "ap", "rr", "rprecision", "rbp", "auc"]
 

@@ -15,7 +15,7 @@ from recsys_ndcg import parallel
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.parallel import limit_threads
 from recsys_ndcg.scale.spark import REST, Job, SparkReport
-from recsys_ndcg.scoring.plan import Plan
+from recsys_ndcg.scoring import Plan
 from tests.scale.alike import check_alike
 from tests.scale.cases import PARAMS, Case, predictions
 

@@ -15,7 +15,7 @@ import recsys_ndcg as rn
 from recsys_ndcg.scale import engines
 from recsys_ndcg.scale.engines import evaluate_batches, map_columns, split_tables
 from recsys_ndcg.scale.facts import LazyTable, collect_facts
-from recsys_ndcg.scoring.plan import Plan
+from recsys_ndcg.scoring import Plan
 from tests.errors import assert_rejected
 from tests.scale.alike import check_alike
 from tests.scale.cases import PARAMS, Case, predictions

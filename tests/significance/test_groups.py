@@ -13,8 +13,7 @@ from scipy import stats
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.parallel import limit_threads
-from recsys_ndcg.significance import groups
-from recsys_ndcg.significance.groups import GroupResults, compare_groups
+from recsys_ndcg.significance import GroupResults, compare_groups, groups
 from tests.profiles import examples
 from tests.significance.drawn import tables
 from tests.significance.textbook import label_permutations, list_contrasts, mean_apart

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from recsys_ndcg.arrays import Floats
-from recsys_ndcg.significance.paired import compare_pairs
+from recsys_ndcg.significance import Testing, compare_pairs
 from recsys_ndcg.significance.paired_scores import RunVariance
-from recsys_ndcg.significance.testing import Testing
 from tests.profiles import examples
 
 Table = list[list[float]]  # a row per run, a column per user
