@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -112,6 +113,11 @@ class Pair:
         return self.direction == 0
 
 
+@lru_cache(maxsize=2)
+def _read_pairs(found: rn.Comparison) -> Any:
+    return found.pairwise  # made anew each time
+
+
 class Numbers:
     """A comparison in one metric, as its public tables have it."""
 
@@ -123,8 +129,9 @@ class Numbers:
         self.where = f"{metric} ({ranked.get(protocol, 'whole catalogue')})"
         self.sign = -1 if metric.split("@", maxsplit=1)[0] in {"rmse", "gini", "of_c"} else 1
         self.is_bounded = not re.match("rmse|of_|novelty", metric)
-        self.board, pairs = found.leaderboards[metric], found.pairwise
+        self.board, pairs = found.leaderboards[metric], _read_pairs(found)
         self.rows = pairs[pairs["metric"] == metric]
+        self._by_pair = {(row["a"], row["b"]): row for row in self.rows.to_dict("records")}
         self.test, self.family, self.margin = (
             *(found.testing.test, found.testing.family),
             found.margin,
@@ -132,9 +139,8 @@ class Numbers:
         self.scores = found.per_user.get(metric)
         every = sorted(found.models, key=lambda one: self._place(found.models, one))
         self.models = [one for one in every if one != "chance" or len(every) == 2]
-        names = [(row["a"], row["b"]) for row in self.rows.to_dict("records")]
         self.judged = self.models[:2]  # the pair of the last sentence
-        self.pairs = [pair for pair in names if {*pair} <= {*self.models}]
+        self.pairs = [pair for pair in self._by_pair if {*pair} <= {*self.models}]
 
     def _place(self, models: list[str], name: str) -> tuple[float, int]:
         mean = self.board["mean"][name]
@@ -142,11 +148,8 @@ class Numbers:
 
     def pair(self, one: str, other: str) -> Pair:
         """Return the numbers of a pair, whichever model comes first in the table."""
-        is_first = (self.rows["a"] == one) & (self.rows["b"] == other)
-        turn = 1 if is_first.any() else -1
-        (row,) = self.rows[
-            is_first | ((self.rows["a"] == other) & (self.rows["b"] == one))
-        ].to_dict("records")
+        turn = 1 if (one, other) in self._by_pair else -1
+        row = self._by_pair[(one, other)[::turn]]
         sides = ("wins", "losses")[::turn], ("p_a_not_worse", "p_b_not_worse")[::turn]
         gain, *ends = (turn * self.sign * row[name] for name in ("difference", "ci_low", "ci_high"))
         ratios = [1 + row[name] for name in ("relative", "relative_low", "relative_high")]
@@ -171,7 +174,7 @@ class Numbers:
 
     def beats(self, one: str, other: str) -> bool:
         """Return whether the first model is significantly better."""
-        is_tested = {one, other} in map(set, self.rows[["a", "b"]].to_numpy())
+        is_tested = not self._by_pair.keys().isdisjoint({(one, other), (other, one)})
         return is_tested and self.pair(one, other).direction > 0
 
     def tier(self, one: str) -> int:
@@ -225,6 +228,12 @@ class Numbers:
     def has_test(self, text: str) -> bool:
         """Return whether this is the test in words, as the comparison has it."""
         return self.found.tested_by.startswith(text)
+
+
+@lru_cache(maxsize=8)
+def read_numbers(found: rn.Comparison, metric: str) -> Numbers:
+    """Return the numbers of a metric, which many sentences are about."""
+    return Numbers(found, metric)
 
 
 # Verdicts
@@ -564,7 +573,7 @@ class Gate:
 
     def __post_init__(self) -> None:
         """Test the users' gains by SciPy; with runs, only the size of the gain is known."""
-        self.one = Numbers(self.found, self.metric)
+        self.one = read_numbers(self.found, self.metric)
         self.where = self.one.where
         scores = self.one.scores
         self.gains = self.one.sign * (scores[self.model] - scores[self.than]).dropna()
@@ -805,7 +814,7 @@ def _(found: rn.Comparison, n_users: str, n_low: str = "1", n_high: str = "",
     "or splits of the same ratings. Pooled scores have the variation between users only.",
 )
 def _(found: rn.Comparison) -> bool:
-    return bool((found.pairwise["runs"] > 1).all())
+    return bool((_read_pairs(found)["runs"] > 1).all())
 
 
 @claim(
@@ -814,7 +823,10 @@ def _(found: rn.Comparison) -> bool:
     "alpha. 5 or more are better.",
 )
 def _(found: rn.Comparison, n_1: str) -> bool:
-    return bool((found.pairwise["runs"] > 1).all()) and found.pairwise["runs"].min() == int(n_1) < 5
+    return (
+        bool((_read_pairs(found)["runs"] > 1).all())
+        and _read_pairs(found)["runs"].min() == int(n_1) < 5
+    )
 
 
 _TRAINED = (
@@ -832,15 +844,16 @@ _TRAINED = (
 def _(found: rn.Comparison, text: str = "", test: str = "") -> bool:
     models = {name: len(one.run_scores) for name, one in found.model_scores.items()}
     alone = [name for name, count in models.items() if not count and name != "chance"]
-    assert found.pairwise["better"].notna().any() and (found.pairwise["runs"] == 0).any()
+    assert _read_pairs(found)["better"].notna().any() and (_read_pairs(found)["runs"] == 0).any()
     if test:
         return test == found.testing.test != "t" and not alone
     return not text or is_list(text.replace(" and ", ", "), alone, 3) or text == ", ".join(alone)
 
 
+@lru_cache(maxsize=8)
 def find_rough(found: rn.Comparison, metric: str) -> list[tuple[str, str, list[str]]]:
     """Return the pairs whose p is rough, with the numbers of the reason."""
-    one = Numbers(found, metric)
+    one = read_numbers(found, metric)
     rough: list[tuple[str, str, list[str]]] = []
     for a, b in one.rows[["a", "b"]].itertuples(index=False):
         apart = one.sign * (one.scores[a] - one.scores[b]).dropna()
@@ -877,7 +890,7 @@ def _(found: rn.Comparison, text: str, metric: str, first: str, second: str, wor
       **shown: str) -> bool:  # fmt: skip
     assert found.testing.test not in {"sign", "wilcoxon"} and text.startswith(f"{metric} (")
     for name, n_rough, n_pairs in re.findall(r"(\S+) \((\d+) of (\d+) pairs?\)", text):
-        assert int(n_pairs) == (found.pairwise["metric"] == name).sum()
+        assert int(n_pairs) == (_read_pairs(found)["metric"] == name).sum()
         assert name not in found.per_user or len(find_rough(found, name)) == int(n_rough)
     if metric not in found.per_user:
         return words in {"", "jackknife values"}
@@ -917,7 +930,7 @@ def _(found: rn.Comparison) -> bool:
 )  # fmt: skip
 def _(found: rn.Comparison, best: str, n: str, metric: str, number: str, number_2: str) -> bool:
     search = best.split(": ", maxsplit=1)[0]
-    tried = [name for name in Numbers(found, metric).models if name.startswith(f"{search}: ")]
+    tried = [name for name in read_numbers(found, metric).models if name.startswith(f"{search}: ")]
     assert best == tried[0] and len(tried) == int(n) and metric == found.metrics[0]
     optimism = found.optimism[best]
     return is_shown(number, found.leaderboard["mean"][best]) and is_shown(number_2, optimism)
@@ -928,8 +941,8 @@ def find_disagreements(found: rn.Comparison, score: str) -> list[tuple[float, st
 
     With both leads, the largest first.
     """
-    one, metric = Numbers(found, found.metrics[0]), score.removeprefix("pooled ")
-    other, prefix = Numbers(found, metric), "pooled_" if score != metric else ""
+    one, metric = read_numbers(found, found.metrics[0]), score.removeprefix("pooled ")
+    other, prefix = read_numbers(found, metric), "pooled_" if score != metric else ""
     pairs = []
     for a, b in one.rows[["a", "b"]].to_numpy():
         mine, row = one.pair(a, b), other.pair(a, b).row
@@ -950,7 +963,7 @@ def _(found: rn.Comparison, metric: str, score: str, n: str, n_pairs: str, ahead
       number_1: str, number_2: str, **again: str) -> bool:  # fmt: skip
     assert [*again.values()] == [metric, score] and metric == found.metrics[0]
     pairs = find_disagreements(found, score)
-    assert len(pairs) == int(n) and len(Numbers(found, metric).rows) == int(n_pairs)
+    assert len(pairs) == int(n) and len(read_numbers(found, metric).rows) == int(n_pairs)
     size = {pair[1:3]: (pair[0], pair[3]) for pair in pairs}[ahead, behind]
     return math.isclose(size[0], pairs[0][0]) and is_shown(number_1, size[0]) and is_shown(
         number_2, size[1]
@@ -960,7 +973,7 @@ def _(found: rn.Comparison, metric: str, score: str, n: str, n_pairs: str, ahead
 @claim("remark", "Significantly below random order in {metric}: {text}.")
 def _(found: rn.Comparison, metric: str, text: str) -> bool:
     scores, chance = found.per_user[metric], found.leaderboard["chance"]
-    names, sign = text.split(", "), Numbers(found, metric).sign
+    names, sign = text.split(", "), read_numbers(found, metric).sign
     assert metric == found.metrics[0]
     return all(
         name.endswith(" more")
@@ -975,11 +988,11 @@ def _(found: rn.Comparison, metric: str, text: str) -> bool:
     "lists are easily novel and different.",
 )
 def _(found: rn.Comparison, best: str, text: str, ahead: str, metric: str) -> bool:
-    assert Numbers(found, metric).beats(ahead, best)
+    assert read_numbers(found, metric).beats(ahead, best)
     for name, mean, chance in re.findall(
         r"(\S+), (\S+?)(?: \(random lists: (\S+)\))?(?:; |$)", text
     ):
-        one = Numbers(found, name)
+        one = read_numbers(found, name)
         assert one.models[0] == best and one.beats(best, ahead)
         assert is_shown(mean, one.board["mean"][best])
         assert is_shown(chance or "-", one.board["chance"][best])
@@ -1035,7 +1048,7 @@ def _(found: rn.Comparison, model: str, base: str, score: str) -> bool:
     prefix, column = ("pooled_", "pooled") if metric != score else ("", "mean")
     rows, board = _get_segments(found, model, metric), found.leaderboards[metric][column]
     apart = rows[f"{prefix}difference"].dropna()
-    row = Numbers(found, metric).pair(model, base).row
+    row = read_numbers(found, metric).pair(model, base).row
     assert len(apart) > 1 and row[f"{prefix}p_corrected"] <= found.testing.alpha
     whole = board[model] - board[base]
     if found.segment_of_user.isna().any():
@@ -1139,7 +1152,7 @@ def _(found: Any, n: str) -> bool:
 def _get_row(found: Any, a: str, b: str) -> Any:
     """Return the row of a pair, after its wins are counted."""
     (row,) = found.pairs[(found.pairs["a"] == a) & (found.pairs["b"] == b)].to_dict("records")
-    tables = [Numbers(one, found.metric) for one in found.comparisons.values()]
+    tables = [read_numbers(one, found.metric) for one in found.comparisons.values()]
     tables = [one for one in tables if {a, b} <= {*one.models}]
     assert row["datasets"] == len(tables)
     assert row["wins_a"] == sum(one.beats(a, b) for one in tables)
@@ -1148,7 +1161,7 @@ def _get_row(found: Any, a: str, b: str) -> Any:
 
 
 def _get_where(found: Any) -> str:
-    return Numbers(next(iter(found.comparisons.values())), found.metric).where
+    return read_numbers(next(iter(found.comparisons.values())), found.metric).where
 
 
 def _name_better(found: Any, row: Any) -> str:

@@ -70,9 +70,10 @@ def _check_verdicts(found: rn.Comparison) -> list[str]:
 
 
 def _check_remarks(found: rn.Comparison) -> list[str]:
-    made = [check_sentences(line, "remark", found) for line in found.remarks]
+    remarks = found.remarks
+    made = [check_sentences(line, "remark", found) for line in remarks]
     assert all(len(templates) == 1 for templates in made)
-    text = "\n".join(found.remarks)
+    text = "\n".join(remarks)
     same = find_same(found)
     assert text.count(" have the same score for every user.") == min(len(same), 3)
     if found.testing.test not in {"sign", "wilcoxon"}:
