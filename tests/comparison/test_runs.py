@@ -66,6 +66,7 @@ def test_folds_of_one_partition_are_no_runs() -> None:
     assert any("averaged over 2 folds of one partition" in line for line in found.remarks)
 
 
+@pytest.mark.slow
 def test_equal_models_trained_again_are_rarely_called_different() -> None:
     """Run means that differ by more than users explain are no evidence of a better model."""
     stream, wrong = np.random.default_rng(0), {"with": 0, "without": 0}

@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,11 @@ class Case:
     def tables(self) -> dict[str, pd.DataFrame]:
         """Its tables by what they are."""
         return {"predictions": self.data} if isinstance(self.data, pd.DataFrame) else self.data
+
+    @cached_property
+    def whole(self) -> rn.Report:
+        """The report in memory, once for all engines."""
+        return self.local()
 
     def local(self) -> rn.Report:
         """Evaluate it in memory, in one piece."""

@@ -64,7 +64,7 @@ def test_it_reports_as_in_memory(case: Case) -> None:
     """The whole report, and every user's scores to the last bit."""
     lazy = {name: pl.from_pandas(one).lazy() for name, one in case.tables.items()}
     report = rn.evaluate(lazy.get("predictions", lazy), **case.options)
-    check_alike(report, report.per_user, case.local())
+    check_alike(report, report.per_user, case.whole)
 
 
 @pytest.mark.parametrize(
