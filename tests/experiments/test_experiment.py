@@ -233,7 +233,7 @@ def test_seconds_are_of_the_whole_fold() -> None:
     start = time.time()
     found = run({"f": slow_model}, metrics=["ndcg@5", slow_measure], protocol="both").runs
     for name, least in (("fit", 0.05), ("predict", 0.2), ("measure", 0.3)):
-        assert found[f"{name}_seconds"].between(least, least + 0.3).all()
+        assert (found[f"{name}_seconds"] >= least).all()
     assert found.filter(like="seconds").to_numpy().sum() < time.time() - start
 
 

@@ -15,6 +15,7 @@ import pytest
 import recsys_ndcg as rn
 from tests.commands import run
 from tests.comparison.models import models
+from tests.profiles import slow
 
 pytest.importorskip("jinja2")
 pytest.importorskip("altair")
@@ -72,7 +73,7 @@ def signatures_in(names: dict[str, Any]) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("how", OPTIONS)
-@pytest.mark.parametrize("data", ["good.csv", ROWS])
+@pytest.mark.parametrize("data", ["good.csv", *slow(ROWS)])
 def test_the_code_of_a_report_gives_the_same_signatures(data: Any, how: dict[str, Any]) -> None:
     """In several calls if the metrics have different conventions; a table's file is a guess."""
     report = rn.evaluate(data, **how)
@@ -149,7 +150,11 @@ RESULTS: dict[str, Callable[[], Any]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", RESULTS)
+#: A report and a comparison of each origin; CI takes all.
+QUICK = ["results", "a loaded report", "by a file", "own columns of one", "tables and a file"]
+
+
+@pytest.mark.parametrize("case", [*QUICK, *slow(*(one for one in RESULTS if one not in QUICK))])
 def test_the_code_on_a_page_runs_as_it_stands(case: str) -> None:
     """In the folder of the data; what was in memory is expected in a file."""
     result = RESULTS[case]()
@@ -178,7 +183,9 @@ def test_the_code_on_the_page_of_the_demo_runs() -> None:
     assert f"<bdi>{board.Index}</bdi></th><td>1</td><td>{board.mean:.4f} <small>" in page
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    "command", [*list(COMMANDS)[1::3], *slow(*list(COMMANDS)[::3], *list(COMMANDS)[2::3])]
+)
 def test_the_code_on_a_page_of_a_command_runs(command: str) -> None:
     """With the options that say how files are read."""
     saved = "--save" if command.startswith("compare") else None
