@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -22,3 +23,8 @@ def examples(weight: float, **options: Any) -> settings:
 def slow(*cases: Any) -> list[Any]:
     """Return cases for `pytest.mark.parametrize` that only CI runs."""
     return [pytest.param(case, marks=pytest.mark.slow) for case in cases]
+
+
+def some(cases: Iterable[Any], step: int) -> list[Any]:
+    """Return cases of which a quick run takes every `step`-th, and CI all."""
+    return [slow(one)[0] if place % step else one for place, one in enumerate(cases)]

@@ -113,9 +113,8 @@ class Pair:
         return self.direction == 0
 
 
-@lru_cache(maxsize=2)
-def _read_pairs(found: rn.Comparison) -> Any:
-    return found.pairwise  # made anew each time
+#: The table is made anew each time that it is asked for.
+_read_pairs = lru_cache(maxsize=2)(lambda found: found.pairwise)
 
 
 class Numbers:
@@ -132,10 +131,8 @@ class Numbers:
         self.board, pairs = found.leaderboards[metric], _read_pairs(found)
         self.rows = pairs[pairs["metric"] == metric]
         self._by_pair = {(row["a"], row["b"]): row for row in self.rows.to_dict("records")}
-        self.test, self.family, self.margin = (
-            *(found.testing.test, found.testing.family),
-            found.margin,
-        )
+        self.test, self.family = found.testing.test, found.testing.family
+        self.margin = found.margin
         self.scores = found.per_user.get(metric)
         every = sorted(found.models, key=lambda one: self._place(found.models, one))
         self.models = [one for one in every if one != "chance" or len(every) == 2]
@@ -230,10 +227,8 @@ class Numbers:
         return self.found.tested_by.startswith(text)
 
 
-@lru_cache(maxsize=8)
-def read_numbers(found: rn.Comparison, metric: str) -> Numbers:
-    """Return the numbers of a metric, which many sentences are about."""
-    return Numbers(found, metric)
+#: Many sentences are about the same metric.
+read_numbers = lru_cache(maxsize=8)(Numbers)
 
 
 # Verdicts
@@ -814,7 +809,7 @@ def _(found: rn.Comparison, n_users: str, n_low: str = "1", n_high: str = "",
     "or splits of the same ratings. Pooled scores have the variation between users only.",
 )
 def _(found: rn.Comparison) -> bool:
-    return bool((_read_pairs(found)["runs"] > 1).all())
+    return bool((found.pairwise["runs"] > 1).all())
 
 
 @claim(
@@ -823,10 +818,7 @@ def _(found: rn.Comparison) -> bool:
     "alpha. 5 or more are better.",
 )
 def _(found: rn.Comparison, n_1: str) -> bool:
-    return (
-        bool((_read_pairs(found)["runs"] > 1).all())
-        and _read_pairs(found)["runs"].min() == int(n_1) < 5
-    )
+    return bool((found.pairwise["runs"] > 1).all()) and found.pairwise["runs"].min() == int(n_1) < 5
 
 
 _TRAINED = (
@@ -844,7 +836,7 @@ _TRAINED = (
 def _(found: rn.Comparison, text: str = "", test: str = "") -> bool:
     models = {name: len(one.run_scores) for name, one in found.model_scores.items()}
     alone = [name for name, count in models.items() if not count and name != "chance"]
-    assert _read_pairs(found)["better"].notna().any() and (_read_pairs(found)["runs"] == 0).any()
+    assert found.pairwise["better"].notna().any() and (found.pairwise["runs"] == 0).any()
     if test:
         return test == found.testing.test != "t" and not alone
     return not text or is_list(text.replace(" and ", ", "), alone, 3) or text == ", ".join(alone)
@@ -890,7 +882,7 @@ def _(found: rn.Comparison, text: str, metric: str, first: str, second: str, wor
       **shown: str) -> bool:  # fmt: skip
     assert found.testing.test not in {"sign", "wilcoxon"} and text.startswith(f"{metric} (")
     for name, n_rough, n_pairs in re.findall(r"(\S+) \((\d+) of (\d+) pairs?\)", text):
-        assert int(n_pairs) == (_read_pairs(found)["metric"] == name).sum()
+        assert int(n_pairs) == (found.pairwise["metric"] == name).sum()
         assert name not in found.per_user or len(find_rough(found, name)) == int(n_rough)
     if metric not in found.per_user:
         return words in {"", "jackknife values"}

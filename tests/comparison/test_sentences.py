@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.comparison.meta_analysis import MetaAnalysis
 from tests.comparison.scenarios import draw_result
 from tests.comparison.sentences import (
     TABLE,
@@ -41,7 +40,7 @@ def check_result(found: Any) -> list[str]:
         return check_sentences(gate.reason, "gate|rough", known)
     if isinstance(found, rn.Comparison):
         return [*_check_verdicts(found), *_check_remarks(found)]
-    is_analysis = isinstance(found, MetaAnalysis)
+    is_analysis = hasattr(found, "comparisons")
     groups, lines = ("data sets" if is_analysis else "segments"), found.remarks
     made = [one for line in lines for one in check_sentences(line, groups, found)]
     if is_analysis and len(found.datasets) > 1:

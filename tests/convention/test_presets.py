@@ -21,7 +21,7 @@ from recsys_ndcg.convention import PRESETS
 from recsys_ndcg.scoring import Plan
 from tests.accuracy import METRICS
 from tests.errors import rejects
-from tests.profiles import examples, slow
+from tests.profiles import examples, some
 from tests.scale.cases import predictions
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
@@ -211,12 +211,7 @@ def _sparse() -> pd.DataFrame:
     return rows.assign(true=rows["true"] - 1)
 
 
-LIBRARIES = sorted(NAMES - BEYOND)
-
-
-@pytest.mark.parametrize(
-    "name", [*LIBRARIES[::4], *slow(*sorted({*LIBRARIES}.difference(LIBRARIES[::4])))]
-)
+@pytest.mark.parametrize("name", some(sorted(NAMES - BEYOND), 4))
 def test_a_librarys_name_measures_each_metric_as_that_library_does(name: str) -> None:
     """Each metric has the numbers and the signature that it has alone."""
     metrics = [f"{one}@5" for one in PRESETS[name].metrics.split() if one != "rprecision"]

@@ -37,18 +37,7 @@ def compare() -> rn.Comparison:
 
 
 REPORT, COMPARED = evaluate(), compare()
-
-
-@cache
-def report_page() -> str:
-    """Write the page of the report once for all tests."""
-    return REPORT.to_html()
-
-
-@cache
-def compared_page() -> str:
-    """Write the page of the comparison once for all tests, which takes a second."""
-    return COMPARED.to_html()
+report_page, compared_page = cache(REPORT.to_html), cache(COMPARED.to_html)  # once for all tests
 
 
 def sections(page: Parsed) -> list[str]:

@@ -14,7 +14,7 @@ import pytest
 import recsys_ndcg as rn
 from recsys_ndcg.scale import spark
 from tests.errors import assert_rejected
-from tests.profiles import slow
+from tests.profiles import some
 from tests.scale import sessions
 from tests.scale.alike import check_alike
 from tests.scale.cases import CASES, predictions
@@ -105,16 +105,10 @@ def _open(frame: pd.DataFrame, kind: str, folder: Path, name: str) -> Any:
     return dataset.dataset(sorted(folder.glob(f"{name}*"))) if kind == "dataset" else files
 
 
-KINDS = ["dataset", "relation", "reader", "lazy"]
-#: Every form in files, and a form of lists and one of text in everything else; CI takes all pairs.
-QUICK = [*product(FORMS, ["files"]), *product(["scores beside", "text"], KINDS)]
+KINDS = ["files", "dataset", "relation", "reader", "lazy"]
 
 
-@pytest.mark.parametrize(
-    "pair",
-    [*QUICK, *slow(*(one for one in product(FORMS, KINDS) if one not in QUICK))],
-    ids="-".join,
-)
+@pytest.mark.parametrize("pair", some(product(FORMS, KINDS), 3), ids="-".join)
 def test_lists_on_disk(pair: tuple[str, str], tmp_path: Path, in_parts: Any) -> None:
     """Every user's scores to the last bit, whatever the lists are in, in several batches."""
     form, kind = pair
