@@ -12,7 +12,7 @@ from unittest.mock import patch
 
 import pytest
 
-from recsys_ndcg.convention.notation import METRIC_ALIASES
+from recsys_ndcg.convention import METRIC_ALIASES
 from recsys_ndcg.metrics import METRICS
 from tests import profiles  # noqa: F401 - loads the profile of the suite
 from tests.pages import imported, is_installed

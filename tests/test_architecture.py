@@ -68,6 +68,7 @@ LIMITS = {
     "files": 234,
     "names crossing a room's border": 361,
     "imports past a door": 0,
+    "imports past a door by tests": 160,  # of 287 once; the aim is 0
     "class names used twice": 0,
     "short files with one neighbour": 0,
 }
@@ -90,14 +91,12 @@ def test_every_module_is_in_a_listed_room() -> None:
     assert FORBIDDEN_NAMES.isdisjoint(file.path.stem for file in FILES)
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.module)
-def test_a_room_imports_only_from_rooms_below(file: SourceFile) -> None:
+def test_a_room_imports_only_from_rooms_below() -> None:
     """Also under TYPE_CHECKING."""
-    own = ROOMS.index(file.room)
-    for name in imported_modules(file):
+    for file, name in ((one, name) for one in FILES for name in imported_modules(one)):
         parts = name.split(".")
         if parts[0] == "recsys_ndcg" and len(parts) > 1 and parts[1] in ROOMS:
-            other = ROOMS.index(parts[1])
+            other, own = ROOMS.index(parts[1]), ROOMS.index(file.room)
             assert other < own or parts[1] == file.room, f"{file.module} imports {name}"
 
 

@@ -104,10 +104,7 @@ def test_two_tables_without_names_get_the_call(first: Any, second: Any, call: st
         ({}, "There is no data. Pass predictions, or labels= and results="),
         ({"labels": LABELS}, "There are labels, but no results"),
         ({"data": GOOD, "labels": LABELS}, "Both predictions and labels= or results= are given"),
-        (
-            {"data": [(1, 2, 3, 4)], "list_separator": " "},
-            "list_separator= is for labels and results",
-        ),
+        ({"data": [(1, 2, 3, 4)], "list_separator": " "}, "list_separator= is for labels and res"),
     ],
 )
 def test_what_is_missing_or_given_twice_is_an_error(options: Any, match: str) -> None:

@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from recsys_ndcg.errors import warn
-from recsys_ndcg.errors.wording import escape_for_stdout, escape_invisible
+from recsys_ndcg.errors import escape_for_stdout, escape_invisible, warn
 from tests.profiles import examples
 
 ACTING = {"Cc", "Cf", "Cs", "Zl", "Zp"}

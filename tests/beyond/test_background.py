@@ -14,10 +14,9 @@ import pytest
 import recsys_ndcg as rn
 from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.folds.measures import parse_measures
-from recsys_ndcg.metrics import distances
+from recsys_ndcg.folds import parse_measures
+from recsys_ndcg.metrics import OverLists, distances
 from recsys_ndcg.metrics.of_items import OfItems
-from recsys_ndcg.metrics.over_lists import OverLists
 from tests.errors import assert_rejected
 
 LISTS = {"labels": {1: {1}}, "results": {1: [1, 2]}}

@@ -17,8 +17,7 @@ pytest.importorskip("surprise")
 import surprise
 
 import recsys_ndcg as rn
-from recsys_ndcg.surprise import MostPopular, evaluate_catalogue, rank_catalogue
-from recsys_ndcg.surprise.model_selection import cross_validate
+from recsys_ndcg.surprise import MostPopular, cross_validate, evaluate_catalogue, rank_catalogue
 from tests.beyond.test_engines import FEATURES, ITEMS, KNOWN, NEEDY, OPTIONS, TRAIN, USERS
 from tests.beyond.textbook import mean
 from tests.scale.alike import CLOSE

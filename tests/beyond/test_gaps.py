@@ -16,8 +16,9 @@ from scipy import stats
 
 import recsys_ndcg as rn
 from recsys_ndcg.report.gaps import describe_groups
-from recsys_ndcg.significance.groups import compare_groups
+from recsys_ndcg.significance import compare_groups
 from tests.beyond.textbook import mean
+from tests.profiles import some
 
 LEVEL = 0.9
 
@@ -142,15 +143,14 @@ def test_a_group_without_an_interval_has_a_reason() -> None:
     assert high == pytest.approx(1 - ((1 - 0.95**0.5) / 2) ** (1 / 12))
 
 
-@pytest.mark.parametrize(
-    ("n_groups", "size", "share"),
-    [(20, 50, 0.1), (5, 40, 0.1), (2, 500, 0.1), (20, 10, 1.0), (3, 10, 0.3), (10, 20, 1.0)],
-)
+SHAPES = [(20, 50, 0.1), (5, 40, 0.1), (2, 500, 0.1), (20, 10, 1.0), (3, 10, 0.3), (10, 20, 1.0)]
+
+
+@pytest.mark.parametrize("shape", some(SHAPES, 6), ids=str)
 @pytest.mark.parametrize("kind", ["rank", "skewed"])
-def test_all_intervals_of_groups_hold_at_once(
-    n_groups: int, size: int, share: float, kind: str
-) -> None:
+def test_all_intervals_of_groups_hold_at_once(shape: tuple[int, int, float], kind: str) -> None:
     """In 92 % of tables or more; Student's t, cut off at 0, had 46 % in the first case."""
+    n_groups, size, share = shape
     generator, n_held = np.random.default_rng(0), 0
     codes = np.repeat(np.arange(n_groups), size)
     for _ in range(200):

@@ -55,7 +55,7 @@ def test_a_page_has_a_title_and_a_date(saved: Path) -> None:
         text = harmless((saved / "page.html").read_text(encoding="utf-8")).text
         assert text.count("Ours") >= 2
         assert "2026-05-31" in text
-        assert "--title has no effect without --html." in error_of(*command, *words)
+    assert "--title has no effect without --html." in error_of(*commands[0], *words)
 
 
 @pytest.mark.parametrize("name", SAVED)

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 import recsys_ndcg as rn
-from recsys_ndcg.comparison.model_scores import ModelScores
+from recsys_ndcg.comparison import ModelScores
 from tests.comparison.models import Rows, ratings
 
 NAMES = ["svd", "knn", "als", "pop", "bpr", "ease"]

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -112,6 +113,10 @@ class Pair:
         return self.direction == 0
 
 
+#: The table is made anew each time that it is asked for.
+_read_pairs = lru_cache(maxsize=2)(lambda found: found.pairwise)
+
+
 class Numbers:
     """A comparison in one metric, as its public tables have it."""
 
@@ -123,18 +128,16 @@ class Numbers:
         self.where = f"{metric} ({ranked.get(protocol, 'whole catalogue')})"
         self.sign = -1 if metric.split("@", maxsplit=1)[0] in {"rmse", "gini", "of_c"} else 1
         self.is_bounded = not re.match("rmse|of_|novelty", metric)
-        self.board, pairs = found.leaderboards[metric], found.pairwise
+        self.board, pairs = found.leaderboards[metric], _read_pairs(found)
         self.rows = pairs[pairs["metric"] == metric]
-        self.test, self.family, self.margin = (
-            *(found._data.testing.test, found._data.testing.family),
-            found._data.margin,
-        )
+        self._by_pair = {(row["a"], row["b"]): row for row in self.rows.to_dict("records")}
+        self.test, self.family = found._data.testing.test, found._data.testing.family
+        self.margin = found._data.margin
         self.scores = found.per_user.get(metric)
         every = sorted(found.models, key=lambda one: self._place(found.models, one))
         self.models = [one for one in every if one != "chance" or len(every) == 2]
-        names = [(row["a"], row["b"]) for row in self.rows.to_dict("records")]
         self.judged = self.models[:2]  # the pair of the last sentence
-        self.pairs = [pair for pair in names if {*pair} <= {*self.models}]
+        self.pairs = [pair for pair in self._by_pair if {*pair} <= {*self.models}]
 
     def _place(self, models: list[str], name: str) -> tuple[float, int]:
         mean = self.board["mean"][name]
@@ -142,11 +145,8 @@ class Numbers:
 
     def pair(self, one: str, other: str) -> Pair:
         """Return the numbers of a pair, whichever model comes first in the table."""
-        is_first = (self.rows["a"] == one) & (self.rows["b"] == other)
-        turn = 1 if is_first.any() else -1
-        (row,) = self.rows[
-            is_first | ((self.rows["a"] == other) & (self.rows["b"] == one))
-        ].to_dict("records")
+        turn = 1 if (one, other) in self._by_pair else -1
+        row = self._by_pair[(one, other)[::turn]]
         sides = ("wins", "losses")[::turn], ("p_a_not_worse", "p_b_not_worse")[::turn]
         gain, *ends = (turn * self.sign * row[name] for name in ("difference", "ci_low", "ci_high"))
         ratios = [1 + row[name] for name in ("relative", "relative_low", "relative_high")]
@@ -171,7 +171,7 @@ class Numbers:
 
     def beats(self, one: str, other: str) -> bool:
         """Return whether the first model is significantly better."""
-        is_tested = {one, other} in map(set, self.rows[["a", "b"]].to_numpy())
+        is_tested = not self._by_pair.keys().isdisjoint({(one, other), (other, one)})
         return is_tested and self.pair(one, other).direction > 0
 
     def tier(self, one: str) -> int:
@@ -225,6 +225,10 @@ class Numbers:
     def has_test(self, text: str) -> bool:
         """Return whether this is the test in words, as the comparison has it."""
         return self.found._data.tested_by.startswith(text)
+
+
+#: Many sentences are about the same metric.
+read_numbers = lru_cache(maxsize=8)(Numbers)
 
 
 # Verdicts
@@ -564,7 +568,7 @@ class Gate:
 
     def __post_init__(self) -> None:
         """Test the users' gains by SciPy; with runs, only the size of the gain is known."""
-        self.one = Numbers(self.found, self.metric)
+        self.one = read_numbers(self.found, self.metric)
         self.where = self.one.where
         scores = self.one.scores
         self.gains = self.one.sign * (scores[self.model] - scores[self.than]).dropna()
@@ -842,9 +846,10 @@ def _(found: rn.Comparison, text: str = "", test: str = "") -> bool:
     return not text or is_list(text.replace(" and ", ", "), alone, 3) or text == ", ".join(alone)
 
 
+@lru_cache(maxsize=8)
 def find_rough(found: rn.Comparison, metric: str) -> list[tuple[str, str, list[str]]]:
     """Return the pairs whose p is rough, with the numbers of the reason."""
-    one = Numbers(found, metric)
+    one = read_numbers(found, metric)
     rough: list[tuple[str, str, list[str]]] = []
     for a, b in one.rows[["a", "b"]].itertuples(index=False):
         apart = one.sign * (one.scores[a] - one.scores[b]).dropna()
@@ -921,7 +926,7 @@ def _(found: rn.Comparison) -> bool:
 )  # fmt: skip
 def _(found: rn.Comparison, best: str, n: str, metric: str, number: str, number_2: str) -> bool:
     search = best.split(": ", maxsplit=1)[0]
-    tried = [name for name in Numbers(found, metric).models if name.startswith(f"{search}: ")]
+    tried = [name for name in read_numbers(found, metric).models if name.startswith(f"{search}: ")]
     assert best == tried[0] and len(tried) == int(n) and metric == found.metrics[0]
     optimism = found.optimism[best]
     return is_shown(number, found.leaderboard["mean"][best]) and is_shown(number_2, optimism)
@@ -932,8 +937,8 @@ def find_disagreements(found: rn.Comparison, score: str) -> list[tuple[float, st
 
     With both leads, the largest first.
     """
-    one, metric = Numbers(found, found.metrics[0]), score.removeprefix("pooled ")
-    other, prefix = Numbers(found, metric), "pooled_" if score != metric else ""
+    one, metric = read_numbers(found, found.metrics[0]), score.removeprefix("pooled ")
+    other, prefix = read_numbers(found, metric), "pooled_" if score != metric else ""
     pairs = []
     for a, b in one.rows[["a", "b"]].to_numpy():
         mine, row = one.pair(a, b), other.pair(a, b).row
@@ -954,7 +959,7 @@ def _(found: rn.Comparison, metric: str, score: str, n: str, n_pairs: str, ahead
       number_1: str, number_2: str, **again: str) -> bool:  # fmt: skip
     assert [*again.values()] == [metric, score] and metric == found.metrics[0]
     pairs = find_disagreements(found, score)
-    assert len(pairs) == int(n) and len(Numbers(found, metric).rows) == int(n_pairs)
+    assert len(pairs) == int(n) and len(read_numbers(found, metric).rows) == int(n_pairs)
     size = {pair[1:3]: (pair[0], pair[3]) for pair in pairs}[ahead, behind]
     return math.isclose(size[0], pairs[0][0]) and is_shown(number_1, size[0]) and is_shown(
         number_2, size[1]
@@ -964,7 +969,7 @@ def _(found: rn.Comparison, metric: str, score: str, n: str, n_pairs: str, ahead
 @claim("remark", "Significantly below random order in {metric}: {text}.")
 def _(found: rn.Comparison, metric: str, text: str) -> bool:
     scores, chance = found.per_user[metric], found.leaderboard["chance"]
-    names, sign = text.split(", "), Numbers(found, metric).sign
+    names, sign = text.split(", "), read_numbers(found, metric).sign
     assert metric == found.metrics[0]
     return all(
         name.endswith(" more")
@@ -979,11 +984,11 @@ def _(found: rn.Comparison, metric: str, text: str) -> bool:
     "lists are easily novel and different.",
 )
 def _(found: rn.Comparison, best: str, text: str, ahead: str, metric: str) -> bool:
-    assert Numbers(found, metric).beats(ahead, best)
+    assert read_numbers(found, metric).beats(ahead, best)
     for name, mean, chance in re.findall(
         r"(\S+), (\S+?)(?: \(random lists: (\S+)\))?(?:; |$)", text
     ):
-        one = Numbers(found, name)
+        one = read_numbers(found, name)
         assert one.models[0] == best and one.beats(best, ahead)
         assert is_shown(mean, one.board["mean"][best])
         assert is_shown(chance or "-", one.board["chance"][best])
@@ -1039,7 +1044,7 @@ def _(found: rn.Comparison, model: str, base: str, score: str) -> bool:
     prefix, column = ("pooled_", "pooled") if metric != score else ("", "mean")
     rows, board = _get_segments(found, model, metric), found.leaderboards[metric][column]
     apart = rows[f"{prefix}difference"].dropna()
-    row = Numbers(found, metric).pair(model, base).row
+    row = read_numbers(found, metric).pair(model, base).row
     assert len(apart) > 1 and row[f"{prefix}p_corrected"] <= found._data.testing.alpha
     whole = board[model] - board[base]
     if found._data.segment_of_user.isna().any():
@@ -1145,7 +1150,7 @@ def _(found: Any, n: str) -> bool:
 def _get_row(found: Any, a: str, b: str) -> Any:
     """Return the row of a pair, after its wins are counted."""
     (row,) = found.pairs[(found.pairs["a"] == a) & (found.pairs["b"] == b)].to_dict("records")
-    tables = [Numbers(one, found.metric) for one in found.comparisons.values()]
+    tables = [read_numbers(one, found.metric) for one in found.comparisons.values()]
     tables = [one for one in tables if {a, b} <= {*one.models}]
     assert row["datasets"] == len(tables)
     assert row["wins_a"] == sum(one.beats(a, b) for one in tables)
@@ -1154,7 +1159,7 @@ def _get_row(found: Any, a: str, b: str) -> Any:
 
 
 def _get_where(found: Any) -> str:
-    return Numbers(next(iter(found.comparisons.values())), found.metric).where
+    return read_numbers(next(iter(found.comparisons.values())), found.metric).where
 
 
 def _name_better(found: Any, row: Any) -> str:

@@ -14,7 +14,7 @@ import pytest
 from scipy import stats
 
 import recsys_ndcg as rn
-from recsys_ndcg.comparison.model_scores import ModelScores
+from recsys_ndcg.comparison import ModelScores
 from recsys_ndcg.scoring import Signature
 from recsys_ndcg.significance import combine_effects
 from tests.comparison.models import models

@@ -16,7 +16,7 @@ import pandas as pd
 import recsys_ndcg as rn
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.glossary import format_legend
-from recsys_ndcg.rendering.wording import format_number
+from recsys_ndcg.rendering import format_number
 from tests.comparison.models import models
 from tests.errors import assert_rejected
 

@@ -14,6 +14,7 @@ import recsys_ndcg as rn
 from recsys_ndcg.significance import Testing, compare_pairs
 from tests.comparison.models import models
 from tests.errors import assert_rejected
+from tests.profiles import slow
 
 METRICS = ["ndcg@5", "precision@3", "rmse"]
 DATA = models(80, fair=2.0, good=1.6, poor=2.4, like=1.7)
@@ -47,7 +48,7 @@ def test_against_a_baseline_only_its_pairs_are_tested() -> None:
     assert not {"letters", "rank"} & {*heading.split()}
 
 
-@pytest.mark.parametrize("test", ["t", "bootstrap"])
+@pytest.mark.parametrize("test", ["t", *slow("bootstrap")])
 def test_results_do_not_depend_on_the_order_of_the_models_nor_on_chance(test: str) -> None:
     """To the last bit; nor on the models' names, nor on the order of each model's users."""
     names = {"like": "A", "poor": "B", "fair": "C", "good": "D"}

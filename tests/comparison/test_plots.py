@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.comparison.model_scores import ModelScores, flatten_parameters
+from recsys_ndcg.comparison import ModelScores, flatten_parameters
 from recsys_ndcg.datasets import sample_ratings
 from tests.comparison.models import models
 from tests.errors import assert_rejected

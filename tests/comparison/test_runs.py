@@ -64,22 +64,3 @@ def test_folds_of_one_partition_are_no_runs() -> None:
     found = rn.compare(folds)
     assert found.pairwise["runs"].tolist() == [0]
     assert any("averaged over 2 folds of one partition" in line for line in found.remarks)
-
-
-def test_equal_models_trained_again_are_rarely_called_different() -> None:
-    """Run means that differ by more than users explain are no evidence of a better model."""
-    stream, wrong = np.random.default_rng(0), {"with": 0, "without": 0}
-    for _ in range(40):
-        data = {}
-        for name in ("one", "other"):
-            noise = np.exp(stream.normal(0.5, 0.4, 3))  # a run is better or worse for all users
-            data[name] = [
-                rn.evaluate(model(TRUE, each, int(stream.integers(10**6))), metrics="ndcg@5")
-                for each in noise
-            ]
-        found = rn.compare(data).pairwise.iloc[0]
-        wrong["with"] += found["p_corrected"] <= 0.05
-        t = found["difference"] / found["sd_difference"] * found["users"] ** 0.5
-        wrong["without"] += abs(t) > 1.98
-    assert wrong["with"] <= 6
-    assert wrong["without"] >= 12, wrong

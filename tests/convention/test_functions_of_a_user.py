@@ -10,9 +10,8 @@ import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.arrays import Floats
-from recsys_ndcg.convention.gains import compute_gains, compute_weights, find_faulty_grades
-from recsys_ndcg.convention.notation import parse_metric_name, resolve_alias
-from recsys_ndcg.convention.presets import PRESETS
+from recsys_ndcg.convention import PRESETS, compute_weights, parse_metric_name, resolve_alias
+from recsys_ndcg.convention.gains import compute_gains, find_faulty_grades
 from tests.errors import assert_rejected
 
 

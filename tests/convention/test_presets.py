@@ -6,6 +6,7 @@ import json
 import math
 import pickle
 import re
+from functools import cache
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from recsys_ndcg.convention import PRESETS
 from recsys_ndcg.scoring import Plan
 from tests.accuracy import METRICS
 from tests.errors import rejects
-from tests.profiles import examples
+from tests.profiles import examples, some
 from tests.scale.cases import predictions
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
@@ -203,13 +204,14 @@ def test_a_preset_names_the_version_that_was_compared() -> None:
             assert PRESETS[preset].library.endswith(f" {stored['version']}"), preset
 
 
+@cache
 def _sparse() -> pd.DataFrame:
     """Draw users of whom some have nothing relevant: there a library's metrics differ."""
     rows = predictions(5, n_users=60, n_rows=240).round()
     return rows.assign(true=rows["true"] - 1)
 
 
-@pytest.mark.parametrize("name", sorted(NAMES - BEYOND))
+@pytest.mark.parametrize("name", some(sorted(NAMES - BEYOND), 4))
 def test_a_librarys_name_measures_each_metric_as_that_library_does(name: str) -> None:
     """Each metric has the numbers and the signature that it has alone."""
     metrics = [f"{one}@5" for one in PRESETS[name].metrics.split() if one != "rprecision"]

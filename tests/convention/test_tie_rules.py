@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import get_args
 
-from recsys_ndcg.convention.tie_rules import TIE_RULES, TieRuleName
+from recsys_ndcg.convention import TIE_RULES
+from recsys_ndcg.convention.tie_rules import TieRuleName
 
 
 def test_every_rule_has_a_row() -> None:

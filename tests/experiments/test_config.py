@@ -14,7 +14,7 @@ from rich.console import Console
 
 import recsys_ndcg as rn
 from recsys_ndcg.cli.experiments import LiveLeaderboard
-from recsys_ndcg.experiments.trials import from_toml
+from recsys_ndcg.experiments import from_toml
 
 pytest.importorskip("surprise")
 

@@ -144,32 +144,35 @@ def _by_item(train: pd.DataFrame) -> Any:
     return lambda pairs: means.reindex(pairs["item"]).fillna(0.0)
 
 
-@pytest.mark.parametrize(
-    ("function", "fault"),
-    [
-        (_changes_its_pairs, OTHERS),
-        (lambda _: lambda pairs: pairs.assign(estimated=1.0).iloc[1:], OTHERS),
-        (_more_than_requested, rf"{OTHERS}: 1 .* were not requested, the first \('nobody', 'i1'\)"),
-        (_by_item, INDEX), (lambda _: lambda pairs: _by_item(ratings())(pairs.iloc[::-1]), INDEX),
-        (lambda _: lambda p: pd.Series(1.0, pd.MultiIndex.from_frame(p[["user", "item"]])), INDEX),
-        (lambda _: lambda pairs: pd.Series(1.0, index=[0] * len(pairs)), INDEX),
-        (lambda _: lambda pairs: np.ones(len(pairs) - 1), "numbers for"),
-        (lambda _: lambda pairs: pd.Series(1.0, pairs.index[1:]), "numbers for"),
-        (lambda _: lambda _: [1.0], r"returns 1 number for \d+ pairs"),
-        (lambda _: lambda _: 1.0, r"returns 1 number for \d+ pairs"),
-        (lambda _: lambda pairs: np.ones((len(pairs), 2)), r"returns \d+ × 2 numbers for \d+ p"),
-        (lambda _: lambda pairs: pairs["item"].map({}), "has no estimate for"),
-        (lambda _: lambda pairs: pairs, "without estimated"), (lambda _: "no", "returns 'no'"),
-        (lambda _: lambda p: pd.concat([p.assign(estimated=1.0)] * 2), "twice"),
-        (lambda train: train["nope"], "KeyError: 'nope'"),
-    ],
-)  # fmt: skip
-def test_a_function_that_returns_something_else_fails(function: Any, fault: str) -> None:
-    """The warning has its name and the reason; the other models continue."""
-    with pytest.warns(rn.DataWarning, match=fault) as caught:
-        found = run({"mine": function, "top": MostPopular(), "biases": BaselineOnly()})
+WRONG: list[tuple[Any, str]] = [
+    (_changes_its_pairs, OTHERS),
+    (lambda _: lambda pairs: pairs.assign(estimated=1.0).iloc[1:], OTHERS),
+    (_more_than_requested, rf"{OTHERS}: 1 .* were not requested, the first \('nobody', 'i1'\)"),
+    (_by_item, INDEX), (lambda _: lambda pairs: _by_item(ratings())(pairs.iloc[::-1]), INDEX),
+    (lambda _: lambda p: pd.Series(1.0, pd.MultiIndex.from_frame(p[["user", "item"]])), INDEX),
+    (lambda _: lambda pairs: pd.Series(1.0, index=[0] * len(pairs)), INDEX),
+    (lambda _: lambda pairs: np.ones(len(pairs) - 1), "numbers for"),
+    (lambda _: lambda pairs: pd.Series(1.0, pairs.index[1:]), "numbers for"),
+    (lambda _: lambda _: [1.0], r"returns 1 number for \d+ pairs"),
+    (lambda _: lambda _: 1.0, r"returns 1 number for \d+ pairs"),
+    (lambda _: lambda pairs: np.ones((len(pairs), 2)), r"returns \d+ × 2 numbers for \d+ p"),
+    (lambda _: lambda pairs: pairs["item"].map({}), "has no estimate for"),
+    (lambda _: lambda pairs: pairs, "without estimated"), (lambda _: "no", "returns 'no'"),
+    (lambda _: lambda p: pd.concat([p.assign(estimated=1.0)] * 2), "twice"),
+    (lambda train: train["nope"], "KeyError: 'nope'"),
+]  # fmt: skip
+
+
+def test_functions_that_return_something_else_fail() -> None:
+    """Each warning has the function's name and the reason; the other models continue."""
+    mine = {f"f{place}": function for place, (function, _) in enumerate(WRONG)}
+    with pytest.warns(rn.DataWarning, match="failed in 2") as caught:
+        found = run({**mine, "top": MostPopular(), "biases": BaselineOnly()})
     assert found.models == ["top", "biases"]
-    assert "mine failed in 2 of 2 folds, first in seed 0, fold 1" in str(caught[0].message)
+    texts = [str(one.message) for one in caught if " failed in " in str(one.message)]
+    for name, text, (_, fault) in zip(mine, texts, WRONG, strict=True):
+        assert text.startswith(f"{name} failed in 2 of 2 folds, first in seed 0, fold 1")
+        assert re.search(fault, text), text
 
 
 def test_a_series_with_the_index_of_the_pairs_may_have_any_order() -> None:
@@ -228,7 +231,7 @@ def test_seconds_are_of_the_whole_fold() -> None:
     start = time.time()
     found = run({"f": slow_model}, metrics=["ndcg@5", slow_measure], protocol="both").runs
     for name, least in (("fit", 0.05), ("predict", 0.2), ("measure", 0.3)):
-        assert found[f"{name}_seconds"].between(least, least + 0.3).all()
+        assert (found[f"{name}_seconds"] >= least).all()
     assert found.filter(like="seconds").to_numpy().sum() < time.time() - start
 
 

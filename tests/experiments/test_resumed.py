@@ -16,7 +16,7 @@ pytest.importorskip("surprise")
 from surprise import BaselineOnly
 
 import recsys_ndcg as rn
-from recsys_ndcg.files.archive import Archive
+from recsys_ndcg.files import Archive
 from recsys_ndcg.folds import FoldRun
 from recsys_ndcg.surprise import MostPopular
 from tests.commands import run as run_command

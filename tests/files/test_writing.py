@@ -15,7 +15,7 @@ from unittest.mock import patch
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.files.contents import write_file
+from recsys_ndcg.files import write_file
 from tests.commands import run_python
 from tests.errors import assert_rejected, rejects
 

@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 
 import recsys_ndcg as rn
-from recsys_ndcg.files.contents import Content
+from recsys_ndcg.files import Content
 from recsys_ndcg.ratings import read_ratings
 from tests.fuzz.damage import damage, write_named
 from tests.input.tables import compare_readings

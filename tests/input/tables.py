@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import RecsysNdcgError
-from recsys_ndcg.files.contents import Content
-from recsys_ndcg.input.dispatch import choose_file_columns, detect_format, read_file
-from recsys_ndcg.input.ids import EncodedIds
+from recsys_ndcg.files import Content
+from recsys_ndcg.input import EncodedIds, TextFormat, detect_format
+from recsys_ndcg.input.dispatch import choose_file_columns, read_file
 from recsys_ndcg.input.plain_text import parse_plain
-from recsys_ndcg.input.text_format import TextFormat, UnreadColumn
+from recsys_ndcg.input.text_format import UnreadColumn
 from recsys_ndcg.input.text_tables import parse_carefully
 
 

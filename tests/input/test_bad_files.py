@@ -18,7 +18,7 @@ import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.experiments.trials import from_toml
+from recsys_ndcg.experiments import from_toml
 from tests.errors import assert_rejected, rejects
 from tests.input.tables import write
 

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from recsys_ndcg.input.ids import EncodedIds, encode_ids
+from recsys_ndcg.input import EncodedIds, encode_ids
 from recsys_ndcg.input.python_objects import read_objects
 from tests.errors import assert_rejected
 from tests.input.tables import ids_of_rows

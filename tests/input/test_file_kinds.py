@@ -20,9 +20,9 @@ import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.files import contents
-from recsys_ndcg.files.contents import Content
-from recsys_ndcg.input.file_kinds import KINDS, FileKind
+from recsys_ndcg.files import Content, contents
+from recsys_ndcg.input import FileKind
+from recsys_ndcg.input.file_kinds import KINDS
 from tests.errors import assert_rejected, rejects
 from tests.input.tables import write
 from tests.profiles import slow

@@ -79,14 +79,6 @@ READ: dict[str, tuple[Any, Any, float]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("form", READ)
-def test_it_is_read(form: str) -> None:
-    """With the number that a person would compute."""
-    labels, results, expected = READ[form]
-    report = rn.evaluate(labels=labels, results=results, metrics="rr", threshold=1)
-    assert report.mean.iloc[0] == pytest.approx(expected, abs=1e-12)
-
-
 FILES: dict[str, tuple[str, str, float]] = {
     "LightGCN": ("0 1 2\n1 3\n", "0 1 9 2\n1 8 3\n", 0.75),
     "Epinions": ("0 1 5\n0 2 5\n1 3 5\n", "0,1,1\n0,9,2\n0,2,3\n1,8,1\n1,3,2\n", 0.75),
@@ -100,12 +92,16 @@ FILES: dict[str, tuple[str, str, float]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("form", FILES)
-def test_a_pair_of_files_is_read(tmp_path: Path, form: str) -> None:
-    """Third columns of results that count 1, 2, 3 for each user are ranks."""
-    labels, results, expected = FILES[form]
-    paths = write(tmp_path, labels, "labels.txt"), write(tmp_path, results, "results.txt")
-    report = rn.evaluate(labels=paths[0], results=paths[1], metrics="rr", threshold=1)
+@pytest.mark.parametrize("form", [*READ, *FILES])
+def test_it_is_read(tmp_path: Path, form: str) -> None:
+    """With the number that a person would compute.
+
+    Third columns of results that count 1, 2, 3 for each user are ranks.
+    """
+    labels, results, expected = (READ | FILES)[form]
+    if form in FILES:
+        labels, results = write(tmp_path, labels, "l.txt"), write(tmp_path, results, "r.txt")
+    report = rn.evaluate(labels=labels, results=results, metrics="rr", threshold=1)
     assert report.mean.iloc[0] == pytest.approx(expected, abs=1e-12)
 
 

@@ -19,8 +19,7 @@ import polars as pl
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.input import plain_text
-from recsys_ndcg.input.ids import EncodedIds, format_id
+from recsys_ndcg.input import EncodedIds, format_id, plain_text
 from recsys_ndcg.lists import to_lists
 from tests.errors import assert_rejected, rejects
 from tests.input.tables import write

@@ -14,9 +14,8 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from recsys_ndcg.files.contents import Content
-from recsys_ndcg.input import plain_text
-from recsys_ndcg.input.text_format import TextFormat
+from recsys_ndcg.files import Content
+from recsys_ndcg.input import TextFormat, plain_text
 from recsys_ndcg.ratings import read_ratings
 from tests.errors import assert_rejected
 from tests.input.tables import compare_readings, ids_of_rows, read_fast, write

@@ -14,7 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from recsys_ndcg.input.text_format import TextFormat
+from recsys_ndcg.input import TextFormat
 from recsys_ndcg.rendering.exports import write_csv
 from tests.input.tables import table_in, write
 from tests.profiles import examples

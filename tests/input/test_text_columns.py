@@ -23,8 +23,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from recsys_ndcg.input import ids
-from recsys_ndcg.input.dispatch import read_rows
+from recsys_ndcg.input import ids, read_rows
 from recsys_ndcg.input.ids import encode_text
 from tests.errors import assert_rejected
 from tests.input.tables import ids_of_rows

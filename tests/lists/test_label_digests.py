@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg import parallel
-from recsys_ndcg.lists import to_lists
-from recsys_ndcg.lists.labels import digest_labels
+from recsys_ndcg.lists import digest_labels, to_lists
 from tests import strategies
 from tests.drawn_reports import have_same_labels
 from tests.profiles import examples

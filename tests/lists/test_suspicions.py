@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recsys_ndcg import RankedLists
-from recsys_ndcg.lists import to_lists
-from recsys_ndcg.lists.facts import Facts, find_suspicions
+from recsys_ndcg.lists import Facts, find_suspicions, to_lists
 
 #: Estimates by user: on scales and off them, at the ends, ranks, times, one value for all.
 ESTIMATES = (

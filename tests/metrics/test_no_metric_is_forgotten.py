@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.convention.presets import PRESETS
+from recsys_ndcg.convention import PRESETS
 from recsys_ndcg.metrics import Metric
 from tests.accuracy import METRICS
 from tests.beyond import (

@@ -8,8 +8,7 @@ import pytest
 import recsys_ndcg as rn
 from recsys_ndcg.cli.options import parse_metric_names
 from recsys_ndcg.folds import parse_measures
-from recsys_ndcg.metrics import METRICS, parse_metrics
-from recsys_ndcg.metrics.metric import Metric
+from recsys_ndcg.metrics import METRICS, Metric, parse_metrics
 from tests.errors import assert_rejected, rejects
 
 ROWS = {"ann": [(4.5, 5), (3.0, 2), (2.0, 4)], "bob": [(2.0, 4), (3.5, 3)]}

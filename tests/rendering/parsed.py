@@ -11,7 +11,6 @@ from typing import Any
 from unicodedata import category
 
 _VOID = {"meta", "br", "input"}
-_HIDDEN = {"script", "style"}
 
 
 class Parsed(HTMLParser):

@@ -10,9 +10,7 @@ import pytest
 from rich.console import Console
 
 from recsys_ndcg.cli.terminal import print_document
-from recsys_ndcg.rendering.forms import Document
-from recsys_ndcg.rendering.page import Charts
-from recsys_ndcg.rendering.parts import Code, Section, ShownTable, Verdict
+from recsys_ndcg.rendering import Charts, Code, Document, Section, ShownTable, Verdict
 from recsys_ndcg.rendering.plots import vega
 
 pytest.importorskip("altair")

@@ -20,9 +20,16 @@ from rich.console import Console
 
 import recsys_ndcg as rn
 from recsys_ndcg.cli.terminal import print_document
-from recsys_ndcg.rendering.forms import Document
-from recsys_ndcg.rendering.page import Charts
-from recsys_ndcg.rendering.parts import Choice, Code, Section, ShownTable, UserLists, Verdict
+from recsys_ndcg.rendering import (
+    Charts,
+    Choice,
+    Code,
+    Document,
+    Section,
+    ShownTable,
+    UserLists,
+    Verdict,
+)
 from recsys_ndcg.rendering.plots import vega
 from tests.errors import rejects
 from tests.profiles import examples

@@ -6,6 +6,7 @@ import datetime as dt
 import json
 import re
 from dataclasses import replace
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ import pytest
 import recsys_ndcg as rn
 from recsys_ndcg.comparison import build_comparison_page
 from recsys_ndcg.experiments.comparison import sum_costs
-from recsys_ndcg.report.page import MAX_USERS
+from recsys_ndcg.report import MAX_USERS
 from tests.comparison.models import models
 from tests.rendering.parsed import Parsed, harmless
 
@@ -38,6 +39,7 @@ def compare() -> rn.Comparison:
 
 
 REPORT, COMPARED = evaluate(), compare()
+report_page, compared_page = cache(REPORT.to_html), cache(COMPARED.to_html)  # once for all tests
 
 
 def sections(page: Parsed) -> list[str]:
@@ -47,7 +49,7 @@ def sections(page: Parsed) -> list[str]:
 
 def test_a_report_has_its_parts_in_order() -> None:
     """Each section has a heading, a link and a sentence."""
-    page = harmless(REPORT.to_html())
+    page = harmless(report_page())
     assert sections(page) == ["scores", "audit", "spread", "cutoff", "activity", "users", "how"]
     check_structure(page)
     assert "of the possible improvement over chance" in page.text
@@ -59,7 +61,7 @@ def test_a_comparison_has_its_parts_in_order(tmp_path: Path) -> None:
     """A saved one too, without the sections that need lists."""
     wanted = ["leaderboard", "audit", "spread", "differences", "cutoff", "activity", "segments"]
     wanted += ["users", "movers", "trade-off", "how"]
-    page = harmless(COMPARED.to_html())
+    page = harmless(compared_page())
     assert sections(page) == wanted
     check_structure(page)
     for text in (*COMPARED._verdicts()[0], *COMPARED.remarks):
@@ -93,8 +95,8 @@ def check_structure(page: Parsed) -> None:
 
 def test_equal_reports_give_equal_pages() -> None:
     """To the last byte."""
-    assert evaluate().to_html() == REPORT.to_html()
-    assert compare().to_html() == COMPARED.to_html()
+    assert evaluate().to_html() == report_page()
+    assert compare().to_html() == compared_page()
 
 
 def test_a_title_and_a_date_can_be_given() -> None:
@@ -103,13 +105,13 @@ def test_a_title_and_a_date_can_be_given() -> None:
         page = harmless(result.to_html(title="SVD </title>", date=dt.date(2026, 5, 31)))
         assert page.text.count("SVD </title>") == 2
         assert "2026-05-31" in page.text
-        assert "2026-" not in harmless(result.to_html(title=" ")).text
-    assert "3 models compared" in harmless(COMPARED.to_html()).text
+    assert "2026-" not in harmless(REPORT.to_html(title=" ")).text + harmless(compared_page()).text
+    assert "3 models compared" in harmless(compared_page()).text
 
 
 def test_intervals_and_outcomes_have_no_columns_of_their_own() -> None:
     """Intervals are in the cell of their mean, and users won, tied and lost are one column."""
-    rows = harmless(COMPARED.to_html()).cells
+    rows = harmless(compared_page()).cells
     head = next(row for row in rows if row[:2] == ["model", "tier"])
     board, best = COMPARED.leaderboard, COMPARED.leaderboard.index[1]
     row = dict(zip(head, next(one for one in rows if one[0] == best), strict=True))
@@ -119,16 +121,16 @@ def test_intervals_and_outcomes_have_no_columns_of_their_own() -> None:
     assert row[f"won/tied/lost against {COMPARED._data.baseline}"] == counts
     assert not {"[95%]", "won", "tied", "lost"} & {*head}
     assert {"precision@3", "rmse"} <= {*head}
-    rows = harmless(REPORT.to_html()).cells
+    rows = harmless(report_page()).cells
     assert any(row[:2] == ["metric", "mean [95%]"] for row in rows)
 
 
 def test_headings_are_explained_once() -> None:
     """By a tooltip, and below the first table that has them; each metric's part is complete."""
-    page = COMPARED.to_html()
+    page = compared_page()
     assert 'title="1 + the number of models that are significantly better"' in page
     assert page.count("<dt>pooled</dt>") == len(METRICS)
-    assert REPORT.to_html().count("<dt>adjusted</dt>") == 1
+    assert report_page().count("<dt>adjusted</dt>") == 1
     for term in ("judged", "decided by ties"):
         assert f"<dt>{term}</dt>" in page
 
@@ -147,7 +149,7 @@ def test_many_metrics_have_a_table_of_their_own() -> None:
 
 def test_models_have_their_parameters_seconds_and_memory() -> None:
     """Whichever of them are known."""
-    assert "models" not in sections(harmless(COMPARED.to_html()))
+    assert "models" not in sections(harmless(compared_page()))
     steps = {"fit": [1.5, 2.5], "predict": [0.25, 0.5], "measure": [2.0, 3.25]}
     seconds = {f"{step}_seconds": values for step, values in steps.items()}
     index = pd.MultiIndex.from_product([["good"], [0], [0, 1]], names=["model", "seed", "fold"])
@@ -166,7 +168,7 @@ def test_models_have_their_parameters_seconds_and_memory() -> None:
 
 def test_charts_adapt_to_the_width_and_the_colours_of_the_page() -> None:
     """No chart has a fixed width, or a colour that is invisible on dark pages."""
-    specs = [one for one in harmless(COMPARED.to_html()).data if "layer" in one]
+    specs = [one for one in harmless(compared_page()).data if "layer" in one]
     assert len(specs) >= 6
 
     def without_texts(part: dict[str, Any]) -> dict[str, Any]:
@@ -182,8 +184,9 @@ def test_charts_adapt_to_the_width_and_the_colours_of_the_page() -> None:
 
 def test_users_are_sorted_by_z() -> None:
     """The strongest evidence first; by score if a metric has no z. All are there without script."""
-    for report, heading in ((REPORT, "z"), (evaluate_alone("rr"), "rr")):
-        page = harmless(report.to_html())
+    alone = evaluate_alone("rr")
+    for report, heading, text in ((REPORT, "z", report_page()), (alone, "rr", alone.to_html())):
+        page = harmless(text)
         (head,) = [row for row in page.cells if row[:2] == ["user", "items"]]
         rows = [row for row in page.cells if len(row) == len(head) and row[0] in {*report.users}]
         assert sorted(row[0] for row in rows) == report.users.tolist()
@@ -203,7 +206,7 @@ def evaluate_alone(metric: str) -> rn.Report:
 
 def test_users_of_a_comparison_are_sorted_by_the_difference_of_the_two_best() -> None:
     """The greatest first; with a column per model, and the lists of these two."""
-    page = harmless(COMPARED.to_html())
+    page = harmless(compared_page())
     best, other = COMPARED.leaderboard.index[:2]
     rows = [row for row in page.cells if len(row) == 7 and row[0] in set(COMPARED.users)]
     assert len(rows) == len(COMPARED.users)

@@ -8,9 +8,10 @@ from functools import cache
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.errors.wording import escape_invisible
+from recsys_ndcg.errors import escape_invisible
+from recsys_ndcg.rendering import shorten
 from recsys_ndcg.rendering.page import to_safe_json
-from recsys_ndcg.rendering.wording import LONGEST, shorten, shorten_names_in
+from recsys_ndcg.rendering.wording import LONGEST, shorten_names_in
 from tests.comparison.models import models
 from tests.errors import rejects
 from tests.rendering.parsed import harmless

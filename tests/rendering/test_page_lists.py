@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import recsys_ndcg as rn
 from recsys_ndcg.rendering import UserLists
 from recsys_ndcg.rendering.page import pack_lists
-from recsys_ndcg.report.explanation import build_user_lists
+from recsys_ndcg.report import build_user_lists
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 GRADES = st.one_of(st.none(), st.integers(0, 5))

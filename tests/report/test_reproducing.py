@@ -15,6 +15,7 @@ import pytest
 import recsys_ndcg as rn
 from tests.commands import run
 from tests.comparison.models import models
+from tests.profiles import slow, some
 
 pytest.importorskip("jinja2")
 pytest.importorskip("altair")
@@ -41,11 +42,9 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     columns = ["user", "item", "estimated", "true"]
     for n, (name, rows) in enumerate(models(users=30).items(), 1):
         table = pd.DataFrame(rows, columns=columns)
-        for path in (
-            f"{name}.csv",
-            f"predictions_{n}.csv",
-            *(["predictions.csv"] if n == 1 else ()),
-        ):
+        for path in [f"{name}.csv", f"predictions_{n}.csv", "predictions.csv"][
+            : 3 if n == 1 else 2
+        ]:
             table.to_csv(path, index=False)
         table.set_axis(["uid", "iid", "est", "r"], axis=1).to_csv(f"{name}-own.csv", index=False)
         table.to_csv(f"{name}-semicolon.csv", index=False, sep=";", decimal=",")
@@ -72,7 +71,7 @@ def signatures_in(names: dict[str, Any]) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("how", OPTIONS)
-@pytest.mark.parametrize("data", ["good.csv", ROWS])
+@pytest.mark.parametrize("data", ["good.csv", *slow(ROWS)])
 def test_the_code_of_a_report_gives_the_same_signatures(data: Any, how: dict[str, Any]) -> None:
     """In several calls if the metrics have different conventions; a table's file is a guess."""
     report = rn.evaluate(data, **how)
@@ -149,7 +148,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", RESULTS)
+@pytest.mark.parametrize("case", some(RESULTS, 3))
 def test_the_code_on_a_page_runs_as_it_stands(case: str) -> None:
     """In the folder of the data; what was in memory is expected in a file."""
     result = RESULTS[case]()
@@ -178,7 +177,7 @@ def test_the_code_on_the_page_of_the_demo_runs() -> None:
     assert f"<bdi>{board.Index}</bdi></th><td>1</td><td>{board.mean:.4f} <small>" in page
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", some(COMMANDS, 3))
 def test_the_code_on_a_page_of_a_command_runs(command: str) -> None:
     """With the options that say how files are read."""
     saved = "--save" if command.startswith("compare") else None

@@ -494,6 +494,7 @@ def test_remarks_mention_segments_whose_order_differs_when_pooled() -> None:
     assert not [one for one in segments.remarks if "pooled" in one]
 
 
+@pytest.mark.slow
 def test_remarks_on_segments_drawn_by_lot_are_rare() -> None:
     """Of 40 ways to draw segments, about two find a difference, and none an opposite order."""
     draw = np.random.default_rng(0)

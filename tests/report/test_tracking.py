@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from recsys_ndcg.report.saving import COLUMNS, build_tracker_keys
+from recsys_ndcg.report import build_tracker_keys
+from recsys_ndcg.report.saving import COLUMNS
 from tests.profiles import examples
 
 ENDS = ["", *(f"_{one}" for one in (*COLUMNS[1:], "tier"))]

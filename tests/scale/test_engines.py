@@ -15,7 +15,7 @@ from recsys_ndcg import parallel
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.parallel import limit_threads
 from recsys_ndcg.scale.spark import REST, Job, SparkReport
-from recsys_ndcg.scoring.plan import Plan
+from recsys_ndcg.scoring import Plan
 from tests.scale.alike import check_alike
 from tests.scale.cases import PARAMS, Case, predictions
 
@@ -26,7 +26,7 @@ pa: Any = pytest.importorskip("pyarrow")
 def test_small_blocks_in_threads_give_the_same(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     """Many small blocks in three threads, and one block in one."""
     with limit_threads(1):
-        whole = case.local()
+        whole = case.whole
     for name, size in {"_MAX_ROWS": 64, "_MIN_ROWS": 16, "_FEW_ROWS": 1, "_MAX_CELLS": 512}.items():
         monkeypatch.setattr(parallel, name, size)
     with limit_threads(3):
@@ -59,7 +59,7 @@ def _partitions(table: Any, count: int) -> list[list[Any]]:
 @pytest.mark.parametrize("case", PARAMS)
 def test_jobs_of_spark_give_the_same(case: Case) -> None:
     """Partitions of some users each, in odd batches; first for the grades, then for the scores."""
-    expected = case.local()
+    expected = case.whole
     plan = Plan.of(**{name: one for name, one in case.options.items() if name != "columns"})
     partitions = _partitions(_spark_rows(case), case.parts or 3)
     looking = Job(plan, grades_only=True)

@@ -15,7 +15,7 @@ import recsys_ndcg as rn
 from recsys_ndcg.scale import engines
 from recsys_ndcg.scale.engines import evaluate_batches, map_columns, split_tables
 from recsys_ndcg.scale.facts import LazyTable, collect_facts
-from recsys_ndcg.scoring.plan import Plan
+from recsys_ndcg.scoring import Plan
 from tests.errors import assert_rejected
 from tests.scale.alike import check_alike
 from tests.scale.cases import PARAMS, Case, predictions
@@ -64,7 +64,7 @@ def test_it_reports_as_in_memory(case: Case) -> None:
     """The whole report, and every user's scores to the last bit."""
     lazy = {name: pl.from_pandas(one).lazy() for name, one in case.tables.items()}
     report = rn.evaluate(lazy.get("predictions", lazy), **case.options)
-    check_alike(report, report.per_user, case.local())
+    check_alike(report, report.per_user, case.whole)
 
 
 @pytest.mark.parametrize(

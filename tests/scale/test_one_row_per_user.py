@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import pytest
 import recsys_ndcg as rn
 from recsys_ndcg.scale import spark
 from tests.errors import assert_rejected
+from tests.profiles import some
 from tests.scale import sessions
 from tests.scale.alike import check_alike
 from tests.scale.cases import CASES, predictions
@@ -67,6 +70,7 @@ FORMS: dict[str, tuple[pd.DataFrame, pd.DataFrame, str | None]] = {
 }  # fmt: skip
 
 
+@cache
 def _expected(form: str) -> rn.Report:
     labels, results, sign = FORMS[form]
     return rn.evaluate(labels=labels, results=results, list_separator=sign, **OPTIONS)
@@ -101,10 +105,13 @@ def _open(frame: pd.DataFrame, kind: str, folder: Path, name: str) -> Any:
     return dataset.dataset(sorted(folder.glob(f"{name}*"))) if kind == "dataset" else files
 
 
-@pytest.mark.parametrize("kind", ["files", "dataset", "relation", "reader", "lazy"])
-@pytest.mark.parametrize("form", FORMS)
-def test_lists_on_disk(form: str, kind: str, tmp_path: Path, in_parts: Any) -> None:
+KINDS = ["files", "dataset", "relation", "reader", "lazy"]
+
+
+@pytest.mark.parametrize("pair", some(product(FORMS, KINDS), 3), ids="-".join)
+def test_lists_on_disk(pair: tuple[str, str], tmp_path: Path, in_parts: Any) -> None:
     """Every user's scores to the last bit, whatever the lists are in, in several batches."""
+    form, kind = pair
     labels, results, sign = FORMS[form]
     in_parts(1500)
     data = {

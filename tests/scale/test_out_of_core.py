@@ -67,7 +67,7 @@ def test_parts_give_the_whole_report(case: Case, form: str, tmp_path: Path, in_p
     path = tmp_path / "users.parquet"
     data: Any = files.get("predictions", files)
     report = rn.evaluate(data, **case.options, memory_limit="4GB", per_user=path)
-    expected = case.local()
+    expected = case.whole
     check_alike(report, pd.read_parquet(path).set_index("user"), expected)
     if form == "parquet":
         assert report == expected

@@ -34,7 +34,7 @@ def test_it_reports_as_in_memory(case: Case, loaded: sessions.Load) -> None:
     frames: dict[str, Any] = {name: loaded(one) for name, one in case.tables.items()}
     data = frames.get("predictions", frames)
     with spark.evaluate(data, partitions=case.parts or 3, **case.options) as report:
-        check_alike(report, users_of(report.per_user), case.local())
+        check_alike(report, users_of(report.per_user), case.whole)
 
 
 def test_warnings_are_those_of_the_whole(loaded: sessions.Load) -> None:
@@ -94,7 +94,7 @@ def test_custom_metrics_and_gains_are_sent_to_the_workers(loaded: sessions.Load)
     options["convention"] = rn.Convention(gain=lambda true: true**2, discount=lambda rank: 1 / rank)
     case = Case("", predictions(5), options)
     with spark.evaluate(loaded(predictions(5)), partitions=2, **options) as report:
-        check_alike(report, users_of(report.per_user), case.local())
+        check_alike(report, users_of(report.per_user), case.whole)
 
 
 def test_nan_and_null_grades_are_unlabelled(loaded: sessions.Load) -> None:
@@ -106,7 +106,7 @@ def test_nan_and_null_grades_are_unlabelled(loaded: sessions.Load) -> None:
     grade = f"case row % 6 when 0 then {nan} when 3 then null else `true` end as true"
     table = there.selectExpr("user", "item", "estimated", grade)
     with spark.evaluate(table, partitions=2, **case.options) as report:
-        check_alike(report, users_of(report.per_user), case.local())
+        check_alike(report, users_of(report.per_user), case.whole)
 
 
 def test_known_names_of_columns_are_reported(loaded: sessions.Load) -> None:

@@ -16,8 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from recsys_ndcg.lists import Facts, to_lists
-from recsys_ndcg.lists.facts import Grades
+from recsys_ndcg.lists import Facts, Grades, to_lists
 from recsys_ndcg.ranking import ordering, sorted_lists
 from recsys_ndcg.scoring import Measurement, Plan
 from tests import strategies

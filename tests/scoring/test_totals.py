@@ -17,11 +17,10 @@ from hypothesis import strategies as st
 import recsys_ndcg as rn
 from recsys_ndcg.lists import to_lists
 from recsys_ndcg.report import ReportData
-from recsys_ndcg.scoring import Plan, Scores, Totals
-from recsys_ndcg.scoring.audit import Audit
+from recsys_ndcg.scoring import Audit, Plan, Scores, Totals
 from recsys_ndcg.scoring.scores import ORDER_ROLES, ORDER_TABLES
 from recsys_ndcg.scoring.totals import LABEL_ROLES, TIE_ROLES
-from recsys_ndcg.significance.moments import Moments
+from recsys_ndcg.significance import Moments
 from tests.profiles import examples
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")

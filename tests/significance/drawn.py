@@ -9,8 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from recsys_ndcg.arrays import Floats
-from recsys_ndcg.significance.paired import PairResults, compare_pairs
-from recsys_ndcg.significance.testing import TESTS, Testing
+from recsys_ndcg.significance import TESTS, PairResults, Testing, compare_pairs
 from tests.significance.textbook import all_pairs
 
 AGREEING = tuple(name for name, kind in TESTS.items() if kind.is_test_of_mean)

@@ -8,9 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recsys_ndcg.arrays import Floats
-from recsys_ndcg.significance import paired
-from recsys_ndcg.significance.paired import compare_pairs
-from recsys_ndcg.significance.testing import CORRECTIONS, Testing
+from recsys_ndcg.significance import CORRECTIONS, Testing, compare_pairs, paired
 from tests.profiles import examples
 from tests.significance.drawn import AGREEING, compare_all, made, tables
 

@@ -14,8 +14,8 @@ from scipy import stats
 
 import recsys_ndcg as rn
 from recsys_ndcg.arrays import Floats
-from recsys_ndcg.significance import exact_sums
-from recsys_ndcg.significance.intervals import BOOTSTRAPS, bootstrap_ratios
+from recsys_ndcg.significance import BOOTSTRAPS, exact_sums
+from recsys_ndcg.significance.intervals import bootstrap_ratios
 from tests.errors import rejects
 from tests.profiles import examples
 from tests.report.test_reports import drawn_lists

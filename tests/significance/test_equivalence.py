@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from recsys_ndcg.arrays import Floats
-from recsys_ndcg.significance.paired import compare_pairs
-from recsys_ndcg.significance.testing import TESTS, Testing
+from recsys_ndcg.significance import TESTS, Testing, compare_pairs
 from tests.errors import rejects
 from tests.profiles import examples
 from tests.significance import textbook

@@ -13,9 +13,8 @@ from scipy import stats
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.parallel import limit_threads
-from recsys_ndcg.significance import groups
-from recsys_ndcg.significance.groups import GroupResults, compare_groups
-from tests.profiles import examples
+from recsys_ndcg.significance import GroupResults, compare_groups, groups
+from tests.profiles import examples, slow
 from tests.significance.drawn import tables
 from tests.significance.textbook import label_permutations, list_contrasts, mean_apart
 
@@ -143,6 +142,7 @@ def test_threads(monkeypatch: pytest.MonkeyPatch, *, one_family: bool) -> None:
     assert shares[-1] == 1
 
 
+@pytest.mark.slow
 def test_groups_without_variance_differ_as_often_as_others() -> None:
     """Nine of ten scores are 0, in ten groups drawn by lot: Welch's test finds some in 70 %."""
     found = 0
@@ -155,6 +155,7 @@ def test_groups_without_variance_differ_as_often_as_others() -> None:
     assert 0.01 <= found / 200 <= 0.09
 
 
+@pytest.mark.slow
 def test_groups_that_only_vary_more_are_rarely_found() -> None:
     """Of equal means; each varies three times as much as the next. By the variance of all: 23 %."""
     found = 0
@@ -167,17 +168,18 @@ def test_groups_that_only_vary_more_are_rarely_found() -> None:
     assert found / 200 <= 0.12
 
 
-def test_a_small_group_in_which_few_users_change_is_rarely_found() -> None:
+@pytest.mark.parametrize("samples", [50, *slow(200)])
+def test_a_small_group_in_which_few_users_change_is_rarely_found(samples: int) -> None:
     """One in twenty gains 1, all others a little: the same mean. By their own variance: 31 %."""
     found = 0
-    for seed in range(200):
+    for seed in range(samples):
         stream = np.random.default_rng(seed)
         few = np.where(stream.random(20) < 0.05, 1.0, 0.0)
         changes = np.append(few, stream.normal(0.05, 0.1, 180).clip(-1, 1))
         codes = (np.arange(200) >= 20).astype(int)
         how: dict[str, Any] = {"draws": 199, "seed": seed, "both_bounded": True}
         found += bool((compare_groups(changes[:, None], codes, 2, **how).p_corrected <= 0.05).any())
-    assert found / 200 <= 0.12
+    assert found / samples <= 0.12
 
 
 def test_scores_that_cannot_be_negative_have_intervals_on_the_logarithmic_scale() -> None:
@@ -202,17 +204,18 @@ def test_scores_that_cannot_be_negative_have_intervals_on_the_logarithmic_scale(
     assert found.p[0, 1] > 2 * found.p[0, 0]
 
 
-def test_a_group_in_which_half_of_the_users_change_is_found() -> None:
+@pytest.mark.parametrize("samples", [30, *slow(100)])
+def test_a_group_in_which_half_of_the_users_change_is_found(samples: int) -> None:
     """Of 20 users, and one in twenty of the others."""
     found = 0
-    for seed in range(100):
+    for seed in range(samples):
         stream = np.random.default_rng(seed)
         codes = (np.arange(200) >= 20).astype(int)
         changes = stream.random(200) < np.where(codes, 0.05, 0.5)
         how: dict[str, Any] = {"draws": 199, "seed": seed, "both_bounded": True}
         table = changes[:, None].astype(np.float64)
         found += bool((compare_groups(table, codes, 2, **how).p_corrected <= 0.05).all())
-    assert found / 100 >= 0.8
+    assert found / samples >= 0.8
 
 
 def test_a_group_that_differs_is_found() -> None:

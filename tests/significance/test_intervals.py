@@ -20,14 +20,8 @@ from scipy.stats import beta, binom, t
 import recsys_ndcg as rn
 from recsys_ndcg.report import ReportData
 from recsys_ndcg.scoring import Audit, Totals
-from recsys_ndcg.significance.intervals import (
-    adjusted_interval,
-    bound_few_changes,
-    mean_interval,
-    ratio_interval,
-)
-from recsys_ndcg.significance.moments import Moments
-from recsys_ndcg.significance.student import power
+from recsys_ndcg.significance import Moments, mean_interval, power
+from recsys_ndcg.significance.intervals import adjusted_interval, bound_few_changes, ratio_interval
 from tests.comparison.models import models
 from tests.errors import rejects
 from tests.report.test_reports import drawn_lists

@@ -13,11 +13,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from recsys_ndcg.arrays import Floats
-from recsys_ndcg.significance import exact_sums
+from recsys_ndcg.significance import TESTS, PairResults, Testing, compare_pairs, exact_sums
 from recsys_ndcg.significance.exact_sums import PairColumns
-from recsys_ndcg.significance.paired import PairResults, compare_pairs
 from recsys_ndcg.significance.paired_scores import PairedScores
-from recsys_ndcg.significance.testing import TESTS, Testing
 from tests.commands import run_python
 from tests.profiles import examples
 from tests.significance.drawn import AGREEING, compare_all, made, tables

@@ -13,12 +13,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from recsys_ndcg.arrays import Floats
-from recsys_ndcg.significance.paired import compare_pairs
-from recsys_ndcg.significance.testing import CORRECTIONS, TESTS, Testing
+from recsys_ndcg.significance import CORRECTIONS, TESTS, Testing, compare_pairs
 from tests.errors import rejects
 from tests.profiles import examples, slow
 from tests.significance import textbook
-from tests.significance.drawn import GRID, compare_all, made, tables
+from tests.significance.drawn import compare_all, made, tables
 
 DRAWS = 20_000
 NEAR = 4 * math.sqrt(0.25 / DRAWS)  # four standard deviations of a share of so many draws
@@ -69,16 +68,6 @@ def test_wilcoxon_and_sign_tests_are_those_of_the_textbook(table: Floats) -> Non
             assert signs.p[place] == pytest.approx(stats.binomtest(wins, len(moved)).pvalue)
     np.testing.assert_array_equal(ranks.low, t.low)
     np.testing.assert_array_equal(signs.high, t.high)
-
-
-@given(st.lists(st.lists(st.sampled_from(GRID), min_size=3, max_size=3), min_size=6, max_size=6))
-@examples(0.1)
-def test_random_signs_give_the_p_values_of_all_sign_flips(rows: list[list[float]]) -> None:
-    """Corrected by max-T, too; with the many ties of scores with few values."""
-    found = compare_all(np.array(rows), Testing("randomisation", draws=DRAWS))
-    own, largest = textbook.sign_flips(rows)
-    assert found.p.tolist() == pytest.approx(own, abs=NEAR)
-    assert found.p_corrected.tolist() == pytest.approx(largest, abs=NEAR)
 
 
 def test_the_bootstrap_gives_the_p_values_of_all_resamples() -> None:

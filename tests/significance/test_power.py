@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from recsys_ndcg.significance import student
-from recsys_ndcg.significance.student import find_root, power
+from recsys_ndcg.significance import power, student
+from recsys_ndcg.significance.student import find_root
 from tests.errors import rejects
 from tests.profiles import examples
 

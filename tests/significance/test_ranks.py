@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recsys_ndcg.significance import ranks
-from recsys_ndcg.significance.ranks import assign_letters, find_rank_intervals
+from recsys_ndcg.significance import assign_letters, find_rank_intervals, ranks
 from tests.profiles import examples
 from tests.significance.textbook import all_pairs
 

@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from recsys_ndcg.arrays import Floats
-from recsys_ndcg.significance.paired import compare_pairs
+from recsys_ndcg.significance import Testing, compare_pairs
 from recsys_ndcg.significance.paired_scores import RunVariance
-from recsys_ndcg.significance.testing import Testing
-from tests.profiles import examples
+from tests.profiles import examples, slow
 
 Table = list[list[float]]  # a row per run, a column per user
 
@@ -85,14 +84,15 @@ def _draw_runs(stream: Any, users: int, runs: int, models: int, between: float) 
     ]
 
 
-@pytest.mark.parametrize(("runs", "models"), [(4, 2), (8, 2), (5, 4)])
+@pytest.mark.parametrize("shape", [(4, 2), *slow((8, 2), (5, 4))], ids=str)
 def test_models_that_differ_in_their_runs_only_are_rarely_called_different(
-    runs: int, models: int
+    shape: tuple[int, int],
 ) -> None:
     """Users alone as units find a difference in most samples.
 
     With few draws the draws alone move the rate by a point.
     """
+    runs, models = shape
     stream, found, over_users, samples = np.random.default_rng(0), 0, 0, 200
     pairs = [(a, b) for a in range(models) for b in range(a)]
     for _ in range(samples):

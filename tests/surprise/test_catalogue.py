@@ -20,8 +20,7 @@ from hypothesis import strategies as st
 from surprise.model_selection import train_test_split
 
 import recsys_ndcg as rn
-from recsys_ndcg.catalogue import candidates
-from recsys_ndcg.catalogue.placement import Placement, read_testset
+from recsys_ndcg.catalogue import Placement, candidates, read_testset
 from recsys_ndcg.scoring import Plan, rank
 from recsys_ndcg.surprise import MostPopular, evaluate_catalogue, predict_all, rank_catalogue
 from recsys_ndcg.surprise.catalogue import build_candidates

@@ -17,8 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from surprise import Dataset, Reader
 
-from recsys_ndcg.folds.rolling import RollingTime
-from recsys_ndcg.folds.splits import LeaveLastOut, LeaveNOut, TimeSplit, UserKFold, parse_time
+from recsys_ndcg.folds import LeaveLastOut, LeaveNOut, RollingTime, TimeSplit, UserKFold, parse_time
 from tests.errors import assert_rejected, rejects
 from tests.surprise.samples import RATINGS
 

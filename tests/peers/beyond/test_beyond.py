@@ -28,18 +28,19 @@ ANSWERS: dict[tuple[str, str, str], dict[str, Any]] = {
 DIFFERENCES: dict[tuple[str, str, str], str] = {}
 
 
-@pytest.mark.parametrize(("preset", "case", "measure"), ANSWERS)
-def test_a_preset_equals_the_library(preset: str, case: str, measure: str) -> None:
+@pytest.mark.parametrize("preset", sorted({preset for preset, _, _ in ANSWERS}))
+def test_a_preset_equals_the_library(preset: str) -> None:
     """Its mean, and per user if the library has such numbers; known differences do differ."""
-    theirs = ANSWERS[preset, case, measure]
-    if "refused" in theirs:
-        pytest.skip("the library refuses this data")
-    ours = evaluate_case(CASES[case], preset, measure)
-    wanted = {"value": theirs["value"], **theirs.get("per_user", {})}
-    found = {"value": ours["value"], **(ours["per_user"] if "per_user" in theirs else {})}
-    near = find_tolerance(preset, measure)
-    is_equal = found == pytest.approx(wanted, abs=near, rel=near)
-    assert is_equal != ((preset, case, measure) in DIFFERENCES), (found, wanted)
+    for (name, case, measure), theirs in ANSWERS.items():
+        if name != preset or "refused" in theirs:  # the library refuses this data
+            continue
+        ours = evaluate_case(CASES[case], preset, measure)
+        wanted = {"value": theirs["value"], **theirs.get("per_user", {})}
+        found = {"value": ours["value"], **(ours["per_user"] if "per_user" in theirs else {})}
+        near = find_tolerance(preset, measure)
+        is_equal = found == pytest.approx(wanted, abs=near, rel=near)
+        is_known = (preset, case, measure) in DIFFERENCES
+        assert is_equal != is_known, (case, measure, found, wanted)
 
 
 def test_every_case_has_what_it_is_named_for() -> None:

@@ -18,10 +18,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from recsys_ndcg.significance import PairResults, Testing, compare_pairs, power
 from recsys_ndcg.significance.intervals import bootstrap_ratios
-from recsys_ndcg.significance.paired import PairResults, compare_pairs
-from recsys_ndcg.significance.student import power
-from recsys_ndcg.significance.testing import Testing, benjamini_hochberg, bonferroni, holm
+from recsys_ndcg.significance.testing import benjamini_hochberg, bonferroni, holm
 from tests.pages import page_of, section
 from tests.peers.paired.cases import cases
 from tests.profiles import slow
