@@ -1,4 +1,3 @@
-from recsys_ndcg.report.data import ReportData as ReportData
 from recsys_ndcg.report.document import build_audit_table as build_audit_table
 from recsys_ndcg.report.document import build_remarks_section as build_remarks_section
 from recsys_ndcg.report.document import build_signatures_section as build_signatures_section
@@ -16,6 +15,7 @@ from recsys_ndcg.report.page import write_inputs as write_inputs
 from recsys_ndcg.report.report import Report as Report
 from recsys_ndcg.report.report import report_audit as report_audit
 from recsys_ndcg.report.report import report_lists as report_lists
+from recsys_ndcg.report.saving import ReportData as ReportData
 from recsys_ndcg.report.saving import build_tracker_keys as build_tracker_keys
 from recsys_ndcg.report.saving import flatten_metrics as flatten_metrics
 from recsys_ndcg.report.saving import pack_exposures as pack_exposures
