@@ -15,6 +15,7 @@ from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, quote, warn
 from recsys_ndcg.parallel import limit_threads, map_in_threads
 from recsys_ndcg.ratings import Interactions
+from recsys_ndcg.scoring import Plan
 
 _CELLS = 1 << 20
 _reported = WeakSet[Any]()  # data sets with a warning about their rating scale
@@ -188,6 +189,23 @@ class Candidates:
         with limit_threads(None if self.estimator.vectorised else 1):
             parts = map_in_threads(work_on, range(0, len(users), step), show=show)
         return {name: np.concatenate([one[name] for one in parts]) for name in parts[0]}
+
+    def rank(
+        self, users: Ids, k: int | None, show: Callable[[float], None] | None = None
+    ) -> dict[str, Any]:
+        """Return the first k items of raw users, all for None, as columns in order of the ranks."""
+        n = k or self.n_items
+
+        def rank_block(block: EstimateBlock) -> dict[str, Any]:
+            row, item, rank = select_top(block.table, n, tolerance=Plan.TIE_TOLERANCE)
+            return {
+                "user": users[row + block.first],
+                "item": self.training.item.ids[item],
+                "rank": rank + 1,
+                "estimated": block.table[row, item],
+            }
+
+        return self.map_blocks(users, rank_block, show)
 
     def estimate_items(
         self, users: Ids, items: Ids, show: Callable[[float], None] | None = None

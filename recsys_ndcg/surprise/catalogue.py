@@ -14,13 +14,11 @@ from surprise import Trainset
 from recsys_ndcg.arrays import Ids
 from recsys_ndcg.catalogue import (
     Candidates,
-    EstimateBlock,
     Leak,
     Placement,
     check_cutoff,
     choose_convention,
     read_testset,
-    select_top,
     warn_outside_scale,
 )
 from recsys_ndcg.convention import Convention, ConventionLike
@@ -113,20 +111,8 @@ def rank_catalogue(  # noqa: PLR0913 - the contract
             "estimates for unknown users."
         )
         raise InvalidInputError(msg)
-
-    n = k or candidates.n_items
-
-    def rank_block(block: EstimateBlock) -> dict[str, Any]:
-        row, item, rank = select_top(block.table, n, tolerance=Plan.TIE_TOLERANCE)
-        return {
-            "user": raw[row + block.first],
-            "item": training.item.ids[item],
-            "rank": rank + 1,
-            "estimated": block.table[row, item],
-        }
-
     with progress_bar(enabled=progress) as show:
-        columns = candidates.map_blocks(raw, rank_block, partial(show, "Ranking the catalogue"))
+        columns = candidates.rank(raw, k, partial(show, "Ranking the catalogue"))
     return pd.DataFrame(columns).infer_objects()
 
 
