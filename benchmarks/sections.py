@@ -26,10 +26,10 @@ from scipy import stats
 
 from recsys_ndcg.comparison.verdict import explain_roughness
 from recsys_ndcg.report.gaps import describe_groups
+from recsys_ndcg.significance.effects import CombinedEffect, combine_effects
 from recsys_ndcg.significance.groups import compare_groups
 from recsys_ndcg.significance.intervals import BOOTSTRAPS, bootstrap_ratios
 from recsys_ndcg.significance.moments import Moments
-from recsys_ndcg.significance.random_effects import CombinedEffect, combine_effects
 from recsys_ndcg.significance.ranks import find_rank_intervals
 from recsys_ndcg.significance.selection import estimate_optimism
 from recsys_ndcg.significance.student import power

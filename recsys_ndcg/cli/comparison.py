@@ -243,13 +243,12 @@ class StatisticsOptions:
 
     def check(self, models: Collection[str]) -> None:
         """Raise if an option is invalid, before anything is evaluated."""
-        from recsys_ndcg.comparison import check_baseline, check_test_options
+        from recsys_ndcg.comparison import check_test_options
         from recsys_ndcg.report import BUILT_IN_GROUPS as GROUPS
 
         options = asdict(self)
-        by, train, baseline = map(options.pop, ("by", "train", "baseline"))
-        check_test_options(**options)
-        check_baseline(baseline, models)
+        by, train = map(options.pop, ("by", "train"))
+        check_test_options(**options, models=models)
         # a name without a folder or an ending is more likely a misspelt group than a missing file
         if by and by not in GROUPS and not (os.sep in by or Path(by).suffix or os.path.exists(by)):  # noqa: PTH110
             msg = f"--by: no built-in group or file is named {quote(by)}. {suggest(by, GROUPS)}"

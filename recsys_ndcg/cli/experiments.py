@@ -1,4 +1,4 @@
-"""experiment, demo: commands that train and compare models."""
+"""experiment, demo: commands that train and compare models; and check-split, before that."""
 
 from __future__ import annotations
 
@@ -13,11 +13,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 from rich.console import Group
 from rich.live import Live
 
-from recsys_ndcg.cli.options import ConventionOptions, Cutoff, Integer, Number, option
+from recsys_ndcg.cli.comparison import print_gates
+from recsys_ndcg.cli.options import (
+    ConventionOptions,
+    Cutoff,
+    Integer,
+    Number,
+    Pairs,
+    option,
+    parse_pairs,
+)
 from recsys_ndcg.cli.output import OutputOptions, PageOptions, err, out, print_line
 from recsys_ndcg.cli.reports import build_leaderboard_document, describe_left_out
-from recsys_ndcg.cli.sources import File
-from recsys_ndcg.errors import InvalidInputError, check_integer, escape_for_stdout
+from recsys_ndcg.cli.sources import File, add_format, check_files_exist
+from recsys_ndcg.errors import InvalidInputError, check_choice, check_integer, escape_for_stdout
 from recsys_ndcg.progress import Steps, build_table
 
 if TYPE_CHECKING:
@@ -31,6 +40,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.report import Report
 
 _MIN_RATINGS = 50
+_FAIL_ON = ("error", "warning")
 
 
 def experiment(
@@ -314,3 +324,70 @@ def _print_models(comparison: Comparison, reports: dict[str, Report]) -> None:
     print_line(describe_left_out(users), wrap=True)
     print_line()
     print_legend([models, scores, document], out)
+
+
+def check_split(  # noqa: PLR0913 - one parameter per option
+    train: File,
+    test: File,
+    /,
+    *,
+    validation: File | None = None,
+    lists: File | None = None,
+    threshold: Number | None = None,
+    k: Annotated[Cutoff, option("K", "-k")] = 10,
+    columns: Pairs = "",
+    memory_limit: Annotated[str | None, option("SIZE")] = None,
+    fail_on: Annotated[str | None, option("VERDICT")] = None,
+    page: PageOptions = PageOptions(),
+    output: OutputOptions = OutputOptions(),
+) -> int:
+    """Check a split before a model is trained.
+
+    Shows leaks, times, unknown users and items, shifts, and what the split can tell apart.
+
+    Parameters
+    ----------
+    train : Path
+        Training rows: user, item and, if known, rating and timestamp.
+    test : Path
+        Test rows.
+    validation : Path, optional
+        Validation rows, on which parameters are chosen.
+    lists : Path, optional
+        Recommendations or candidates: user, item, and rank or estimated.
+    threshold : float, optional
+        Ratings at or above it are relevant.
+    k : int
+        The cutoff of the metrics.
+    columns : str
+        Map columns to the files': user=uid,item=iid,rating=stars,timestamp=date.
+    memory_limit : str, optional
+        Memory limit, such as 2GB: the training rows are then sorted on disk.
+    fail_on : str, optional
+        Exit with 1 if there is an 'error', or also if there is a 'warning'.
+
+    Examples
+    --------
+    recsys-ndcg check-split train.csv test.csv --threshold 4
+    recsys-ndcg check-split train.csv test.csv --lists top10.csv --fail-on error
+    """
+    from recsys_ndcg import check_split as check
+
+    if fail_on is not None:
+        check_choice("fail_on", fail_on, _FAIL_ON)
+    files = {"train": train, "test": test, "validation": validation, "lists": lists}
+    given = {name: path for name, path in files.items() if path is not None}
+    check_files_exist(*given.values())
+    page.check(given)
+    found = check(
+        **{name: add_format(path) for name, path in given.items()},
+        threshold=threshold,
+        k=k,
+        columns=parse_pairs(columns, "--columns"),
+        memory_limit=memory_limit,
+    )
+    if not page.write(found):
+        table = found.checks.reset_index()
+        table["rows"] = table["rows"].map("; ".join)
+        output.show(found, found.to_dict() if output.form == "json" else table)
+    return 0 if fail_on is None else print_gates([found.gate(fail_on)], quiet=output.quiet)

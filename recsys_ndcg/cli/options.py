@@ -331,7 +331,7 @@ def _import_metric(text: str) -> str:
     found = _CUSTOM_METRIC.fullmatch(text)
     if found is None:
         return text
-    from recsys_ndcg.metrics import Metric, register_metric
+    from recsys_ndcg import Metric, metric
 
     if "" not in sys.path:
         sys.path.insert(0, "")
@@ -346,7 +346,7 @@ def _import_metric(text: str) -> str:
         if not (isinstance(kind, type) and issubclass(kind, Metric)):
             msg = f"{found['name']!r} is no metric. Decorate it with @rn.metric."
             raise InvalidInputError(msg)
-        return f"{register_metric(kind).name}{found['rest']}"
+        return f"{metric(kind).name}{found['rest']}"
 
 
 def set_names(names: Mapping[str, Sequence[str]]) -> None:

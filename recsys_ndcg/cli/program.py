@@ -51,7 +51,7 @@ _COMMANDS = {
     "reconcile": ("evaluation", "[FILE]"),
     "explain-number": ("reports", "TEXT..."),
     "experiment": ("experiments", "CONFIG"),
-    "check-split": ("splits", "TRAIN TEST"),
+    "check-split": ("experiments", "TRAIN TEST"),
     "demo": ("experiments", ""),
     "presets": ("reports", ""),
     "metrics": ("reports", ""),

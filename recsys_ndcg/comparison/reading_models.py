@@ -163,7 +163,7 @@ def compare(  # noqa: PLR0913 - the contract
     _require_two_models(named, baseline)
     aligned, n_dropped_users, other_metrics = align_models(named, users)
     aligned = add_chance(aligned) if baseline == CHANCE else aligned
-    check_baseline(baseline, aligned)
+    check_test_options(baseline=baseline, models=aligned)
     name, first = next(iter(aligned.items()))
     segment_of_user = None
     train = known["train"]
@@ -200,14 +200,19 @@ def _name_files(**given: Any) -> dict[str, str]:
 
 
 def check_test_options(
-    *, users: str = "all", margin: float | None = None, **options: Any
+    *,
+    users: str = "all",
+    margin: float | None = None,
+    baseline: str | None = None,
+    models: Collection[str] = (),
+    **options: Any,
 ) -> Testing:
-    """Check all options of the tests, and return them; `users` and `margin` are only checked.
+    """Check all options of the tests, and return them; the others are only checked.
 
     Parameters
     ----------
-    users, margin, **options
-        As in `compare`.
+    users, margin, baseline, models, **options
+        As in `compare`; `models` are the names.
 
     Raises
     ------
@@ -217,20 +222,10 @@ def check_test_options(
     check_choice("users", users, USERS_CHOICES)
     if margin is not None:
         check_margin(margin)
-    return Testing(**options)
-
-
-def check_baseline(baseline: str | None, models: Collection[str]) -> None:
-    """Raise if the baseline is not the name of a model or chance.
-
-    Raises
-    ------
-    InvalidInputError
-        The baseline is unknown.
-    """
     if not (baseline is None or baseline in [CHANCE, *models]):
         msg = f"`baseline={quote(baseline)}` is not a model. {suggest(str(baseline), models)}"
         raise InvalidInputError(msg)
+    return Testing(**options)
 
 
 @dataclass(frozen=True)

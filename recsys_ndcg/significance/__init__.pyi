@@ -1,3 +1,4 @@
+from recsys_ndcg.significance.effects import combine_effects as combine_effects
 from recsys_ndcg.significance.exact_sums import list_changes as list_changes
 from recsys_ndcg.significance.groups import GroupResults as GroupResults
 from recsys_ndcg.significance.groups import compare_groups as compare_groups
@@ -16,7 +17,6 @@ from recsys_ndcg.significance.paired import check_margin as check_margin
 from recsys_ndcg.significance.paired import compare_pairs as compare_pairs
 from recsys_ndcg.significance.paired import compute_drawn_p as compute_drawn_p
 from recsys_ndcg.significance.paired import count_draws as count_draws
-from recsys_ndcg.significance.random_effects import combine_effects as combine_effects
 from recsys_ndcg.significance.ranks import assign_letters as assign_letters
 from recsys_ndcg.significance.ranks import find_rank_intervals as find_rank_intervals
 from recsys_ndcg.significance.selection import estimate_optimism as estimate_optimism
