@@ -24,7 +24,8 @@ from tests.pages import DOCS, PAGES, README, ROOT, fenced, page_of, section, tex
 from tests.profiles import slow
 
 DATA, CHOICES, EXPERIMENTS = map(page_of, ("data", "choices", "experiments"))
-QUICK = [one for one in DOCS if one != EXPERIMENTS]
+LONG = [*map(page_of, ("experiments", "gate-in-ci", "weights", "over-time", "publish"))]
+QUICK = [one for one in DOCS if one not in LONG]
 VALUES = rn.Convention.CHOICES
 #: What code and commands of a page need besides what they import, by a part of them.
 NEEDED = {
@@ -90,7 +91,7 @@ def test_a_page_begins_with_its_title_and_a_sentence(page: Path) -> None:
     assert re.match(r"[A-Z`\[][^|<]{40}", first)
 
 
-@pytest.mark.parametrize("page", [*QUICK, README, *slow(EXPERIMENTS)], ids=_name)
+@pytest.mark.parametrize("page", [*QUICK, README, *slow(*LONG)], ids=_name)
 def test_python_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As a reader would paste it, with what it prints.
 
@@ -111,7 +112,7 @@ def test_python_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.M
         assert printed is None or shown == printed, place
 
 
-@pytest.mark.parametrize("page", [*QUICK, *slow(README, EXPERIMENTS)], ids=_name)
+@pytest.mark.parametrize("page", [*QUICK, *slow(README, *LONG)], ids=_name)
 def test_commands_of_a_page_run(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -354,7 +354,7 @@ def set_names(names: Mapping[str, Sequence[str]]) -> None:
     _names.set(names)
 
 
-def write_options(message: BaseException) -> str:
+def write_options(message: Exception | str) -> str:
     """Return a message with the options to type in place of the Python that it marks.
 
     Python stays where the command has no such option.
@@ -365,7 +365,8 @@ def write_options(message: BaseException) -> str:
     >>> write_options(InvalidInputError("Pass `columns={'estimated': 'est'}`, not `k=5`."))
     'Pass --columns estimated=est, not k=5.'
     """
-    return RecsysNdcgError.CODE.sub(lambda found: _write_option(found[1]), message.args[0])
+    text = message if isinstance(message, str) else str(message.args[0])
+    return RecsysNdcgError.CODE.sub(lambda found: _write_option(found[1]), text)
 
 
 def write_remark(text: str) -> str:

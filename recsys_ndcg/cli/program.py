@@ -143,9 +143,11 @@ def build_application(names: Iterable[str] = _COMMANDS) -> App:
         exit_on_error=False,
         print_error=False,
     )
-    app.register_install_completion_command(help="Install completion for the current shell.")
-    for flag in ("--help", "--version", "--install-completion"):
+    for flag in ("--help", "--version"):
         app[flag].group = GROUPS["Options"]
+    if names is _COMMANDS:  # loads more of cyclopts
+        text = "Install completion for the current shell."
+        app.register_install_completion_command(group=GROUPS["Options"], help=text)
     for place, name in enumerate(names):
         module, arguments = _COMMANDS[name]
         command = getattr(import_module(f"{__package__}.{module}"), name.replace("-", "_"))

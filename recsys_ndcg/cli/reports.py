@@ -72,7 +72,7 @@ def report(  # noqa: PLR0913 - one parameter per group of options
     if isinstance(found, Report):
         output.show_report(found)
     else:
-        segments = [] if found.segment_of_user is None else ["segments"]
+        segments = [] if found._data.segment_of_user is None else ["segments"]
         output.show_comparison(found, ["leaderboard", *segments])
 
 

@@ -577,10 +577,15 @@ def name_models(given: Sequence[tuple[str, Path]]) -> dict[str, Path]:
 
     Examples
     --------
-    >>> [*name_models([("", Path("out/svd.csv.gz")), ("best", Path("out/knn.parquet"))])]
-    ['svd', 'best']
-    >>> [*name_models([("", Path("monday/svd.csv")), ("", Path("tuesday/svd.csv"))])]
-    ['monday/svd', 'tuesday/svd']
+    >>> def names(*words): return [*name_models([parse_entry(word) for word in words])]
+    >>> names("a.csv", "out/b.csv.gz", "best=c.parquet", "d.v2.json", "-", ".csv")
+    ['a', 'b', 'best', 'd.v2', 'standard input', '.csv']
+    >>> names("monday/svd.csv", "tuesday/svd.csv"), names("x/one/svd.csv", "y/one/svd.csv")
+    (['monday/svd', 'tuesday/svd'], ['x/one/svd', 'y/one/svd'])
+    >>> names("svd.csv", "svd.json"), names("svd.csv", "two/svd.csv")[1]
+    (['svd.csv', 'svd.json'], 'two/svd')
+    >>> names("out/lr=0.1.csv", "out/lr=0.2.csv")
+    ['lr=0.1', 'lr=0.2']
     """
     for (_, one), (_, other) in combinations(given, 2):
         if (is_dash(one) and is_dash(other)) or is_same_file(one, other):

@@ -153,8 +153,10 @@ def compare(  # noqa: PLR0913 - the contract
     known: dict[str, Any] = {name: options.pop(name, None) for name in SOURCES}  # type: ignore[misc]
     testing = check_test_options(users=users, margin=margin, **options)
     if not testing.test_kind.is_test_of_mean:
-        advice = "Choose 't', 'randomisation' or 'bootstrap' for the mean."
-        warn(f"`test={testing.test!r}`: {CAVEAT} {advice}")
+        warn(
+            f"`test={testing.test!r}`: {CAVEAT} Choose 't', 'randomisation' or 'bootstrap' for the "
+            "mean."
+        )
     known["catalogue"], n_items = split_catalogue(known["catalogue"])
     evaluation = EvaluationOptions(
         metrics, k, threshold, convention, columns, known, labels, list_separator, n_items

@@ -47,7 +47,7 @@ def _wide(tmp_path_factory: Any) -> dict[str, Path]:
         how: dict[str, Any] = {"threshold": 4, "by": "list_length", "margin": 0.01}
         results[f"{seed}"] = rn.compare(tables, metrics=METRICS[: 8 - 4 * seed], **how)
     results["across"] = rn.across({"first data set": results["0"], "second": results["1"]})
-    report = results["0"].model_scores[LONG[0]].report
+    report = results["0"]._data.model_scores[LONG[0]].report
     results |= {"report": report, "segments": report.by("list_length")}
     folder = tmp_path_factory.mktemp("wide")
     for name, result in results.items():

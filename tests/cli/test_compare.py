@@ -13,7 +13,6 @@ import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.cli.sources import name_models, parse_entry
 from tests.cli.conftest import FORMATS, show, write
 from tests.commands import csv_of, error_of, json_of, run
 from tests.comparison.models import models
@@ -165,26 +164,6 @@ def test_results_are_joined_with_labels(folder: Path) -> None:
     assert "protocol:catalogue" in sized["signatures"]["ndcg@10"]
     judged = json_of("compare", "good.run", "poor.run", "--qrels", "qrels")
     assert judged["leaderboards"] == found["leaderboards"]
-
-
-def test_model_names_are_short_and_unique(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The file's name without suffix, with folders if two are equal."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "a=b.csv").touch()
-    here = tmp_path.name
-    cases = {
-        ("a.csv", "b.csv.gz", "c.parquet", "d.v2.json"): ["a", "b", "c", "d.v2"],
-        ("one/svd.csv", "two/svd.csv", "knn.csv"): ["one/svd", "two/svd", "knn"],
-        ("x/one/svd.csv", "y/one/svd.csv"): ["x/one/svd", "y/one/svd"],
-        ("svd.csv", "two/svd.csv"): [f"{here}/svd", "two/svd"],
-        ("svd.csv", "svd.json"): ["svd.csv", "svd.json"],
-        ("best=svd.csv", "svd.json"): ["best", "svd"],
-        ("a=b.csv", "b=a.csv"): ["a=b", "b"],
-        ("out/lr=0.1.csv", "out/lr=0.2.csv"): ["lr=0.1", "lr=0.2"],
-        ("-", ".csv"): ["standard input", ".csv"],
-    }
-    for words, names in cases.items():
-        assert list(name_models([parse_entry(word) for word in words])) == names
 
 
 #: The options of a file for all models.

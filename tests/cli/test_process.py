@@ -20,13 +20,9 @@ PROGRAM = "from recsys_ndcg.cli import main; main()"
 #: Runs the command line with each list of arguments, and prints the modules that are imported.
 IMPORTS = """
 import json, sys
-from recsys_ndcg.cli import main
+from recsys_ndcg.cli import run
 for words in json.loads(sys.argv[1]):
-    sys.argv[1:] = words
-    try:
-        main()
-    except SystemExit as end:
-        assert not end.code, end.code
+    assert run(words) == 0, words
 print(json.dumps(sorted(sys.modules)), file=sys.stderr)
 """
 

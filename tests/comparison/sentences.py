@@ -1277,7 +1277,7 @@ def _(found: Any, words: str, first: str, other: str, **values: str) -> bool:
     "The data sets are tested in different ways, so wins do not mean the same ({text}).",
 )
 def _(found: Any, text: str) -> bool:
-    how = {name: one.tested_by for name, one in found.comparisons.items()}
+    how = {name: one._data.tested_by for name, one in found.comparisons.items()}
     return (
         text == "; ".join(f"{name}: {test}" for name, test in how.items())
         and len({*how.values()}) > 1

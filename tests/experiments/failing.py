@@ -35,6 +35,6 @@ class Failing(AlgoBase):  # type: ignore[misc] # surprise has no types
         """Count from zero again."""
         os.environ.pop(_CALLS, None)
 
-    def estimate(self, user: int, item: int) -> float:
+    def estimate(self, user: Any, item: Any) -> float:
         """Return an arbitrary number."""
-        return float((user + item) % 5)
+        return float(len(f"{user} {item}") % 5)

@@ -21,9 +21,9 @@ JOBS = [1, *slow(2)]
 
 
 @cache
-def ratings() -> pd.DataFrame:
-    """Return ratings of sixty users."""
-    return sample_ratings(n_users=60, n_items=80)
+def ratings(n_users: int = 30) -> pd.DataFrame:
+    """Return ratings of eighty items."""
+    return sample_ratings(n_users=n_users, n_items=80)
 
 
 def digest(trainset: Any, testset: list[Any]) -> str:

@@ -270,12 +270,12 @@ def test_progress_counts_every_model_in_every_fold_of_every_seed() -> None:
 
 def test_a_long_ranking_of_the_catalogue_shows_its_share(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a model in this process, up to its end; another process reports only whole folds."""
-    monkeypatch.setattr("recsys_ndcg.catalogue.candidates._CELLS", 20 * 80)  # users × items
+    monkeypatch.setattr("recsys_ndcg.catalogue.candidates._CELLS", 10 * 80)  # users × items
     shown: list[tuple[str, float]] = []
     options: dict[str, Any] = {"protocol": "catalogue", "seeds": [7]}
 
     def fails_at_once(_: pd.DataFrame) -> Any:
-        return lambda pairs: pairs["nope"] if len(pairs) > 1000 else np.ones(len(pairs))
+        return lambda pairs: pairs["nope"] if len(pairs) > 600 else np.ones(len(pairs))
 
     with pytest.warns(rn.DataWarning, match="g failed in 2 of 2"):
         run(

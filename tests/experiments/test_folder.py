@@ -331,7 +331,7 @@ def test_a_measure_may_have_the_name_of_a_column(folder: Path) -> None:
     own = [make_measure(lambda _: 0.5, name) for name in ("users", "ratings_digest")]
     run({"top": MostPopular()}, metrics=["ndcg@5", *own], folder=folder)
     row = rn.load_runs(folder).table.iloc[0]
-    assert row["users"] == 60
+    assert row["users"] == 30
     saved = json.loads((folder / "run.json").read_text())
     assert row["ratings_digest"] == saved["data"]["digest"][:8]
 

@@ -288,7 +288,7 @@ def test_lists_have_no_scores_on_test_ratings() -> None:
 @pytest.mark.parametrize(
     ("function", "match"),
     [
-        (_lists("rank", 3), r"^f: 60 of 60 test users have lists of fewer than 5 .* Return more"),
+        (_lists("rank", 3), r"^f: 30 of 30 test users have lists of fewer than 5 .* Return more"),
         (_lists("dict", 7, unrated=False), f"{LEFT_OUT}|fewer than 5 items"),
         (lambda train: {user: ["i001"] * 2 for user in train["user"]}, "has the item 'i001' twice"),
         (lambda _: {1: ["i001"]}, "have ids of type text .*the lists of type number"),

@@ -245,13 +245,13 @@ def test_an_interrupted_run_goes_on_at_its_cut(tmp_path: Path) -> None:
 
 def _age(train: pd.DataFrame) -> Any:
     """Return a model that knows the ratings at first, and then adds more and more noise."""
-    noise, rng = 8 * len(train) / len(ratings()) - 1, np.random.default_rng(0)
+    noise, rng = 8 * len(train) / len(ratings(60)) - 1, np.random.default_rng(0)
     return lambda pairs: pairs["hint"] + max(noise, 0) * rng.normal(size=len(pairs))
 
 
 def test_a_clear_trend_is_found_in_words() -> None:
     """With the models that are worse at the last cut than at the first."""
-    hinted = ratings().assign(hint=ratings()["rating"])
+    hinted = ratings(60).assign(hint=ratings(60)["rating"])
     asked: dict[str, Any] = {"data": hinted, "metrics": ["ndcg@5", "rmse"]}
     found = run({"ageing": _age, **models()}, splits=RollingTime(8), **asked)
     for metric, verb in (("ndcg@5", "falls: -0.0"), ("rmse", "rises: ")):

@@ -125,7 +125,7 @@ LONG_IDS: list[Any] = [
 def test_long_ids_stay_whole_numbers(ids: Any) -> None:
     """As floats, two hashes or snowflake ids could become one."""
     lists: Any = rn.RankedLists.from_arrays(ids, ids, range(len(ids)), range(len(ids)))
-    assert lists.users.tolist() == lists.item_ids.tolist() == [int(one) for one in ids]
+    assert lists.users.tolist() == lists._data.item_ids.tolist() == [int(one) for one in ids]
 
 
 def test_text_ids_in_a_file_keep_their_spelling(tmp_path: Path) -> None:

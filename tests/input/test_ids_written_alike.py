@@ -64,8 +64,8 @@ def test_equal_values_are_one_id_with_one_text(ids: Any) -> None:
     for one, other in (ids, ids[::-1]):
         rows = [(one, "x", 2.0, 3), (other, "y", 1.0, 4), ("z", one, 1.0, 2), ("v", other, 1.0, 4)]
         lists: Any = rn.RankedLists.from_tuples(rows)
-        found |= {*map(format_id, [*lists.users, *lists.item_ids])}
-        assert (len(lists), len(lists.item_ids)) == (3, 3)
+        found |= {*map(format_id, [*lists.users, *lists._data.item_ids])}
+        assert (len(lists), len(lists._data.item_ids)) == (3, 3)
     assert len(found) == 5
     for zeros in ([0.0, -0.0], [-0.0, 0.0]):
         lists = rn.RankedLists.from_arrays(zeros, [1, 2], [1.0, 2.0], [1, 2])
@@ -110,7 +110,7 @@ def test_the_order_of_ids_without_an_order_does_not_depend_on_the_rows(ids: list
         lists: Any = rn.RankedLists.from_tuples([rows[place] for place in order])
         conventions = [rn.Convention(ties=ties) for ties in BY_ITEM]
         scores = [rn.evaluate(lists, convention=one, k=4)["ndcg@4"] for one in conventions]
-        found.add((*map(str, map(sorted, map(str, lists.item_ids))), *scores))
+        found.add((*map(str, map(sorted, map(str, lists._data.item_ids))), *scores))
     assert len(found) == 1
 
 

@@ -448,4 +448,4 @@ def test_titles_that_both_tables_have_are_not_split(titles: list[str]) -> None:
     assume(words and not words <= {*titles})
     labels = pd.DataFrame({"user": range(len(titles)), "item": titles})
     lists: Any = rn.RankedLists.from_labels(labels, dict.fromkeys(range(len(titles)), titles))
-    assert sorted(lists.item_ids.tolist()) == sorted(titles)
+    assert sorted(lists._data.item_ids.tolist()) == sorted(titles)

@@ -58,7 +58,7 @@ IDS = [
 def test_ids_of_every_type_are_read(path: Path, ids: Any) -> None:
     """As the values that Python has for them."""
     lists: Any = rn.RankedLists.from_frame(_written(path, item=ids))
-    assert lists.item_ids.tolist() == sorted(set(ids.to_pylist()))
+    assert lists._data.item_ids.tolist() == sorted(set(ids.to_pylist()))
 
 
 WITH_NULL = [1, None, 2, 4]

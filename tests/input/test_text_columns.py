@@ -140,7 +140,7 @@ def outcome(act: Callable[[], rn.RankedLists]) -> Any:
         else:
             names = "users missing repeats offsets unlisted_offsets item_ids"
             arrays = {
-                **{name: getattr(lists, name) for name in names.split()},
+                **{name: getattr(lists._data, name) for name in names.split()},
                 **lists._data.columns,
             }
             arrays["sizes"] = lists._data.pool.sizes

@@ -79,7 +79,7 @@ def ranked_the_long_way(algo: Any, trainset: Any, test: Any, *, clip: Any = Fals
         rows += [algo.predict(user, item, clip=clip) for item in items]
     assume(rows)
     labels = pd.DataFrame(test, columns=["user", "item", "true"])
-    return rn.RankedLists.from_labels(labels, rows)
+    return rn.RankedLists.from_labels(labels, rows)._data
 
 
 def halved(rank: Any) -> Any:
@@ -114,7 +114,7 @@ def test_the_report_is_that_of_all_candidates_ranked(
     is_unlabelled = lists.pool.count_unlabelled(lists).any() and impossible != "drop"
     assume(is_unlabelled or len({grade for _, _, grade in test}) > 1)
     try:
-        long = rn.evaluate(lists, **how)
+        long = rn.evaluate(rn.RankedLists(lists), **how)
     except rn.InvalidInputError:
         with pytest.raises(rn.InvalidInputError):
             evaluate_catalogue(algo, trainset, test, clip=clip, **how)
