@@ -59,16 +59,16 @@ PUBLIC = {
 #: What only experiments fill of a comparison moved from results to the lab.
 MAX_MEMBERS = 45
 LIMITS = {
-    "code lines, ground": 1_191,
-    "code lines, core": 14_821,
-    "code lines, results": 8_936,
-    "code lines, lab": 5_839,
-    "code lines, edges": 4_454,
-    "code lines": 35_241,
+    "code lines, ground": 1_187,
+    "code lines, core": 14_764,
+    "code lines, results": 9_154,
+    "code lines, lab": 5_847,
+    "code lines, edges": 4_275,
+    "code lines": 35_227,
     "files": 234,
     "names crossing a room's border": 361,
     "imports past a door": 0,
-    "imports past a door by tests": 160,  # of 287 once; the aim is 0
+    "imports past a door by tests": 155,  # of 287 once; the aim is 0
     "class names used twice": 0,
     "short files with one neighbour": 0,
 }
