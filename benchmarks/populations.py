@@ -126,8 +126,8 @@ def _measure_models(ratings: pd.DataFrame) -> Iterator[Population]:
 
 def _make_population(name: str, reports: list[rn.Report]) -> Population:
     """Return the users for whom every model has all scores."""
-    numerator = np.stack([one.scores.numerator for one in reports], axis=-1)
-    denominator = np.stack([one.scores.denominator for one in reports], axis=-1)
+    numerator = np.stack([one._data.scores.numerator for one in reports], axis=-1)
+    denominator = np.stack([one._data.scores.denominator for one in reports], axis=-1)
     has_score = (denominator > 0).all(axis=(1, 2))
     if any(one.users.tolist() != reports[0].users.tolist() for one in reports):
         raise AssertionError(name)

@@ -35,7 +35,6 @@ default_role = "py:obj"
 add_module_names = False
 autodoc_member_order = "groupwise"
 autodoc_typehints = "none"  # docstrings have them, in words
-autodoc_preserve_defaults = True
 numpydoc_show_class_members = False  # autodoc lists them
 copybutton_exclude = ".linenos, .gp, .go"
 

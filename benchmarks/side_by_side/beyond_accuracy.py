@@ -90,7 +90,8 @@ def format_costs(rows: pd.DataFrame, times: int) -> str:
     labels = lists[["user", "item"]].iloc[::4].assign(true=1.0)
     given: dict[str, Any] = {"train": training, "catalogue": range(N_ITEMS)}
     known = Background.of(**given)
-    ready = add_background(rn.RankedLists.from_labels(labels, lists), known)
+    ready = rn.RankedLists.from_labels(labels, lists)._data
+    ready = rn.RankedLists(add_background(ready, known))
     taken = [
         [
             time_call(lambda metrics=metrics: rn.evaluate(ready, metrics=metrics, threshold=1).mean)  # type: ignore[misc]

@@ -161,7 +161,7 @@ def run(case: bytes, folder: Path) -> None:
     code: Any = None
     with (
         chdir(folder),
-        # no system hands a zero byte over, and an old typer would ask for such a file
+        # no system hands a zero byte over
         patch.object(sys, "argv", ["recsys-ndcg", *(one.replace("\0", "") for one in words)]),
         patch.object(sys, "stdin", io.TextIOWrapper(StandardInput((HEADING + ROWS).encode()))),
         patch.dict("os.environ", {"RECSYS_NDCG_TRACEBACK": "1"}),
