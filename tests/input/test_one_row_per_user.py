@@ -262,9 +262,9 @@ def test_cells_that_may_be_one_id_or_several_are_an_error(results: Any, why: str
     with rejects(f"labels: 'Heat .1995.' may be one id or several; {why} the other table"):
         _means(results, labels)
     whole: Any = rn.RankedLists.from_labels(labels, {"u": ["Heat (1995)"]}, list_separator="")
-    assert whole.item_ids.tolist() == ["Heat (1995)"]
+    assert whole._data.item_ids.tolist() == ["Heat (1995)"]
     several: Any = rn.RankedLists.from_labels(labels, {"u": ["Heat"]}, list_separator=" ")
-    assert several.item_ids.tolist() == ["(1995)", "Heat"]
+    assert several._data.item_ids.tolist() == ["(1995)", "Heat"]
 
 
 @pytest.mark.parametrize(
