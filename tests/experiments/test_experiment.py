@@ -450,7 +450,7 @@ def test_the_code_on_a_page_reproduces_the_numbers(
         exec(str(found._data.code), names)  # noqa: S102 - what we wrote
         again = names["comparison"]
         pd.testing.assert_frame_equal(again.per_user, found.per_user)
-        assert again.baseline == "top"
+        assert again._data.baseline == "top"
     assert "ratings = 'ratings.csv'  # a file, or a table: put yours here" in str(run()._data.code)
 
 

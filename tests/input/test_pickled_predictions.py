@@ -304,7 +304,7 @@ def test_no_module_is_imported_for_a_pickle(tmp_path: Path) -> None:
     path = written(tmp_path, {"predictions": GOOD, "algo": SVD()})
     code = (
         "import sys; sys.modules['surprise'] = None; import recsys_ndcg as rn\n"
-        f"before = set(sys.modules); print(len(rn.RankedLists.of({str(path)!r})))\n"
+        f"before = set(sys.modules); print(len(rn.RankedLists.from_surprise({str(path)!r})))\n"
         "assert not [one for one in set(sys.modules) - before if 'surprise' in one]\n"
         "assert sys.modules['surprise'] is None"
     )
