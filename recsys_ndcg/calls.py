@@ -7,10 +7,10 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from textwrap import indent
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.errors import InvalidInputError, suggest
+from recsys_ndcg.errors import InvalidInputError, quote, suggest
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -64,7 +64,8 @@ def take_options(
             except TypeError as error:
                 name = function.__qualname__.removesuffix(".__init__")
                 advice = (advise and advise(*given, **named)) or f"{name}: {error}."
-                _raise_wrong_call(name, expected, named, advice)
+                msg = _name_wrong_option(name, expected, named) or advice
+                raise InvalidInputError(msg) from None
             return function(*given, **named)
 
         vars(call)["__signature__"] = expected
@@ -74,28 +75,17 @@ def take_options(
     return decorate
 
 
-def _raise_wrong_call(
-    name: str, signature: inspect.Signature, named: Mapping[str, Any], advice: str
-) -> NoReturn:
-    """Raise the error of a call that does not fit the signature.
-
-    Raises
-    ------
-    InvalidInputError
-        Always.
-    """
-    for keyword, value in named.items():
-        if keyword in Convention.field_names() and keyword not in signature.parameters:
-            msg = (
-                f"{name} has no option {keyword}=, which is a choice of the convention. Write "
-                f"convention=rn.Convention({keyword}={value!r})."
-            )
-            raise InvalidInputError(msg)
-        if keyword not in signature.parameters:
-            hint = suggest(keyword, signature.parameters)
-            msg = f"{name} has no option {keyword}=. {hint}"
-            raise InvalidInputError(msg)
-    raise InvalidInputError(advice)
+def _name_wrong_option(name: str, signature: inspect.Signature, named: Mapping[str, Any]) -> str:
+    """Return what to write instead of an option that a function does not have; "" if it has all."""
+    known = signature.parameters
+    takes_any = any(one.kind is one.VAR_KEYWORD for one in known.values())
+    wrong = next((one for one in named if one not in known and not takes_any), "")
+    if wrong in Convention.field_names():
+        return (
+            f"{name} has no option {wrong}=, which is a choice of the convention. Write "
+            f"convention=rn.Convention({wrong}={quote(named[wrong])})."
+        )
+    return f"{name} has no option {wrong}=. {suggest(wrong, known)}" if wrong else ""
 
 
 def _describe_options(text: str, name: str, kinds: Iterable[type]) -> str:

@@ -20,7 +20,7 @@ from recsys_ndcg.input import split_format
 from recsys_ndcg.lists import GroupedLists, RankedLists, to_lists
 from recsys_ndcg.parallel import limit_threads
 from recsys_ndcg.ratings import split_catalogue
-from recsys_ndcg.report import Report, report_lists
+from recsys_ndcg.report import Report, build_report
 from recsys_ndcg.scale import find_engine, is_pair, list_tables
 from recsys_ndcg.scoring import Cutoffs, Metrics, Plan
 
@@ -270,7 +270,7 @@ def evaluate_in_memory(
         The data cannot be read, or a measurement cannot be computed.
     """
     lists = read_lists(data, plan, columns, text, n_items)
-    report = report_lists(plan.add_background(lists), plan)
+    report = build_report(plan.add_background(lists), plan)
     inputs = _describe_inputs(data, plan, columns, text, n_items)
     return replace(report, _data=replace(report._data, inputs=inputs))
 

@@ -10,10 +10,10 @@ from textwrap import fill
 
 import pytest
 
-#: Seconds of both processors of a machine that runs all in 150 s, with those of processes that a
-#: test starts; a slower machine needs more of each. `tests` has the files beside the folders,
+#: Seconds of both processors of a machine that runs all in 150 s, also of processes that a test
+#: starts; a slower machine needs more of each. `tests` has the files outside the folders,
 #: `recsys_ndcg` the examples of docstrings. Whoever adds much raises a number in the same change,
-#: and says why; nothing fails because of time.
+#: and explains why; nothing fails because of time.
 BUDGETS = {
     "beyond": 34, "cli": 21, "comparison": 19, "convention": 4, "experiments": 42, "files": 6,
     "input": 14, "lists": 3, "metrics": 11, "peers": 11, "ranking": 2, "ratings": 6,

@@ -31,7 +31,7 @@ _MAY_BE_SHORT = {
     "input/plain_text.py", "comparison/swaps.py", "report/rarefaction.py",
     "significance/effects.py", "integrations/keras.py", "integrations/torchmetrics.py",
 }  # fmt: skip
-#: The files inside a room that pages tell users to import.
+#: Files inside a room that users import, as pages show.
 _DOORS_FOR_USERS = {"recsys_ndcg.scale.spark"}
 _MAY_IMPORT_SHORT = {"__init__.py", "file_kinds.py"}
 _NO_CODE = {

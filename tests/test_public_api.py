@@ -39,7 +39,7 @@ AT_TOP = [
     *("rprecision", "rbp", "auc", "rmse", "mse", "mae"),
 ]
 METRIC_NAMES = [*AT_TOP]
-#: All public members of the classes that users meet, without those of `str`.
+#: All public members of the classes that users meet, without what every text has.
 MEMBERS = {
     rn.Report: (
         "audit baselines by by_items counts explain gaps get intervals items keys "
@@ -140,7 +140,7 @@ def test_a_class_shows_only_what_people_call(kind: type) -> None:
 
 
 def test_results_have_types_for_annotations() -> None:
-    """Also those of methods."""
+    """Also the results of methods."""
     data = {user: [(user % 3, 5), (1.5, 2), (1.2, 4)] for user in range(12)}
     report, two = rn.evaluate(data), rn.compare({"a": data, "b": dict(data)})
     few = dict([*data.items()][:9])
@@ -162,6 +162,7 @@ WRONG_CALLS: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
     (rn.Accumulator, {"trian": []}, "Did you mean 'train'"),
     (partial(rn.compare, [1]), {}, r"compare\(\{'A': a, 'B': b\}\)"),
     (partial(rn.ndcg_at_k, [1]), {"k": 3}, r"list\(zip\(y_score, y_true\)\), 3"),
+    (partial(rn.ndcg_at_k, [1]), {"k": 3, "gain": "linear"}, r"list\(zip\(y_score, y_true\)\), 3"),
     (rn.ndcg_at_k, {}, "missing a required argument: 'k'"),
 ]
 

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from recsys_ndcg.report import Report
 
 _MIN_RATINGS = 50
-_FAIL_ON = ("error", "warning")
 
 
 def experiment(
@@ -206,16 +205,15 @@ def demo(
     """
     import numpy as np
 
-    from recsys_ndcg import compare
+    from recsys_ndcg import compare, datasets
     from recsys_ndcg.comparison import map_models
-    from recsys_ndcg.datasets import sample_ratings
     from recsys_ndcg.evaluation import evaluate_by_plan
     from recsys_ndcg.ratings import read_ratings
     from recsys_ndcg.surprise import import_library
 
     check_integer("seed", seed, 0, 2**32 - 1)  # the range of NumPy
     page.check({} if ratings is None else {"--ratings": ratings})
-    table = sample_ratings(seed=seed) if ratings is None else read_ratings(ratings)
+    table = datasets.sample_ratings(seed=seed) if ratings is None else read_ratings(ratings)
     _check_ratings(table)
     scale = float(table["rating"].min()), float(table["rating"].max())
     limit = scale[1] * 0.8 if threshold is None else threshold
@@ -372,9 +370,10 @@ def check_split(  # noqa: PLR0913 - one parameter per option
     recsys-ndcg check-split train.csv test.csv --lists top10.csv --fail-on error
     """
     from recsys_ndcg import check_split as check
+    from recsys_ndcg.split_checks import VERDICTS
 
     if fail_on is not None:
-        check_choice("fail_on", fail_on, _FAIL_ON)
+        check_choice("fail_on", fail_on, VERDICTS[:2])
     files = {"train": train, "test": test, "validation": validation, "lists": lists}
     given = {name: path for name, path in files.items() if path is not None}
     check_files_exist(*given.values())

@@ -40,7 +40,7 @@ _names: ContextVar[Mapping[str, Sequence[str]]] = ContextVar("_names", default={
 #: Python's names of options, if the command line has others.
 _OTHER_NAMES = {"separator": "sep", "list_separator": "list_sep"}
 _FILE_FORMAT = "(path, rn.TextFormat("
-#: What remarks say of Python.
+#: Calls of Python in remarks, and the options that do the same.
 _PHRASES = {
     "RankedLists.from_labels(labels, results)": "--labels FILE --results FILE",
     "(catalogue=items, or their number)": "(--catalogue FILE, or --n-items N)",
@@ -370,7 +370,7 @@ def write_options(message: Exception | str) -> str:
 
 
 def write_remark(text: str) -> str:
-    """Return a remark with options in place of what it says of Python, if the command has them."""
+    """Return a remark with options in place of calls of Python, if the command has them."""
     for python, typed in _PHRASES.items() if "labels" in _names.get() else ():
         text = text.replace(python, typed)
     return text

@@ -165,7 +165,7 @@ def compare(  # noqa: PLR0913 - the contract
     _require_two_models(named, baseline)
     aligned, n_dropped_users, other_metrics = align_models(named, users)
     aligned = add_chance(aligned) if baseline == CHANCE else aligned
-    check_test_options(baseline=baseline, models=aligned)
+    _check_baseline(baseline, aligned)
     name, first = next(iter(aligned.items()))
     segment_of_user = None
     train = known["train"]
@@ -224,10 +224,21 @@ def check_test_options(
     check_choice("users", users, USERS_CHOICES)
     if margin is not None:
         check_margin(margin)
+    _check_baseline(baseline, models)
+    return Testing(**options)
+
+
+def _check_baseline(baseline: str | None, models: Collection[str]) -> None:
+    """Raise if the baseline is not the name of a model or chance.
+
+    Raises
+    ------
+    InvalidInputError
+        The baseline is unknown.
+    """
     if not (baseline is None or baseline in [CHANCE, *models]):
         msg = f"`baseline={quote(baseline)}` is not a model. {suggest(str(baseline), models)}"
         raise InvalidInputError(msg)
-    return Testing(**options)
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ _STEPS = ("fit", "predict", "measure")  # each has its seconds in the table of r
 class ExperimentComparison(Comparison):
     """The models of an experiment, compared, as `experiment` returns them.
 
-    Its files and tables are those of a `Comparison`; `load` reads a `Comparison` without folds.
+    It has the files and tables of a `Comparison`; `load` reads a `Comparison` without folds.
 
     Parameters
     ----------

@@ -129,7 +129,7 @@ class Fold:
         return replace(run, seed=self.seed, fold=self.number, split=self.split)
 
     def measure(self, run: FoldRun, catalogue: GroupedLists | None = None) -> FoldRun:
-        """Rank the predictions of a run, and combine all measures with those of the catalogue."""
+        """Rank the predictions of a run, and add the measures of the catalogue."""
         plan, again = self.plan, FoldRun(test=run.train)
         if plan.rated is not None and run.diverged is None:
             ranked, ranked_again = run.predictions

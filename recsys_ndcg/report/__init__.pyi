@@ -13,8 +13,8 @@ from recsys_ndcg.report.page import build_user_section as build_user_section
 from recsys_ndcg.report.page import write_call_arguments as write_call_arguments
 from recsys_ndcg.report.page import write_inputs as write_inputs
 from recsys_ndcg.report.report import Report as Report
-from recsys_ndcg.report.report import report_audit as report_audit
-from recsys_ndcg.report.report import report_lists as report_lists
+from recsys_ndcg.report.report import build_audit_report as build_audit_report
+from recsys_ndcg.report.report import build_report as build_report
 from recsys_ndcg.report.saving import ReportData as ReportData
 from recsys_ndcg.report.saving import build_tracker_keys as build_tracker_keys
 from recsys_ndcg.report.saving import flatten_metrics as flatten_metrics

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.scoring import Totals
 
 #: The columns that `Report.leaderboard` can rank by.
-LEADERBOARD_COLUMNS = ("score", "adjusted", "z")
+_LEADERBOARD_COLUMNS = ("score", "adjusted", "z")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -481,7 +481,7 @@ class Report(Renderable, Mapping[str, float]):
         scores = self._data.audit.scores_with_orders
         if n is not None:
             check_integer("n", n, 1)
-        check_choice("by", by, LEADERBOARD_COLUMNS)
+        check_choice("by", by, _LEADERBOARD_COLUMNS)
         needed = {"adjusted": "best", "z": "deviation"}
         if by in needed and np.isnan(scores.roles[needed[by]][:, column]).all():
             msg = f"{self.metrics[column]} has no {by} for any user: pass `by='score'`."
@@ -970,7 +970,7 @@ class Report(Renderable, Mapping[str, float]):
         return cls(replace(saving.load(path), inputs={"report": source}))
 
 
-def report_lists(lists: GroupedLists, plan: Plan) -> Report:
+def build_report(lists: GroupedLists, plan: Plan) -> Report:
     """Measure lists as planned, and warn about suspicious data.
 
     Raises
@@ -981,16 +981,16 @@ def report_lists(lists: GroupedLists, plan: Plan) -> Report:
     Warns
     -----
     DataWarning
-        As in `report_audit`.
+        As in `build_audit_report`.
     """
     facts = plan.facts_of(lists)
     plan = plan.resolve(facts, lists)
     audit = Audit.of(lists, plan, facts)
     _ = audit.signatures  # now, as they call functions of the user's, which can fail
-    return report_audit(audit, facts, plan)
+    return build_audit_report(audit, facts, plan)
 
 
-def report_audit(audit: Audit, facts: Facts, plan: Plan) -> Report:
+def build_audit_report(audit: Audit, facts: Facts, plan: Plan) -> Report:
     """Return the report of measured lists, and warn about valid but suspicious data.
 
     Warns

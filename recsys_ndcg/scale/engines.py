@@ -16,7 +16,7 @@ from recsys_ndcg.errors import InvalidInputError, label_messages, quote, warn
 from recsys_ndcg.files import are_several_files, is_files
 from recsys_ndcg.input import Rows, Table, encode_ids, find_rank_columns, match_lists, split_format
 from recsys_ndcg.lists import Facts, Grades, GroupedLists, join_tables, to_lists
-from recsys_ndcg.report import Report, report_audit, report_lists
+from recsys_ndcg.report import Report, build_audit_report, build_report
 from recsys_ndcg.scoring import Audit, Plan, Scores, Totals
 
 IDS = ("user", "item")
@@ -407,7 +407,7 @@ class PartialReport:
             roles = {**self.totals.roles, **totals.roles}  # the sums of other roles are known
             over_lists = {**self.totals.over_lists, **totals.over_lists}
             audit = Audit(signed, replace(totals, roles=roles, over_lists=over_lists), scores)
-        return report_audit(audit, self.facts, plan)
+        return build_audit_report(audit, self.facts, plan)
 
 
 def evaluate_batches(  # noqa: PLR0913 - one parameter per thing that engines differ in
@@ -461,7 +461,7 @@ def evaluate_batches(  # noqa: PLR0913 - one parameter per thing that engines di
     id_warnings: list[set[str]] = []
     lists = partial(build_lists, plan=plan, n_items=n_items, id_warnings=id_warnings)
     if is_whole:
-        report = report_lists(lists(next(batches())), plan)
+        report = build_report(lists(next(batches())), plan)
         keep(report._data.scores)
     else:
         check_users_have_rows(plan)

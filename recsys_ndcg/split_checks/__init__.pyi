@@ -1,2 +1,3 @@
+from recsys_ndcg.split_checks.split import VERDICTS as VERDICTS
 from recsys_ndcg.split_checks.split_report import SplitReport as SplitReport
 from recsys_ndcg.split_checks.split_report import check_parts as check_parts
