@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sized
 from functools import wraps
 from textwrap import indent
 from typing import Any, TypeVar
 
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.errors import InvalidInputError, quote, suggest
+from recsys_ndcg.errors import InvalidInputError, format_count, quote, suggest
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -26,7 +26,7 @@ def take_options(
         The options that the function's last parameter, such as ``**options``, takes: its signature
         and its docstring get each of them.
     defaults : dataclass, optional
-        Its fields have their defaults; others have None.
+        An option has the default of the field with its name, else None.
     advise : callable, optional
         Returns what to write instead of a wrong call, "" if it does not know; it gets the
         arguments of the call.
@@ -59,13 +59,13 @@ def take_options(
 
         @wraps(function)
         def call(*given: Any, **named: Any) -> Any:
+            name = function.__qualname__.removesuffix(".__init__")
+            InvalidInputError.raise_if(_name_wrong_option(name, expected, named))
             try:
                 expected.bind(*given, **named)
             except TypeError as error:
-                name = function.__qualname__.removesuffix(".__init__")
-                advice = (advise and advise(*given, **named)) or f"{name}: {error}."
-                msg = _name_wrong_option(name, expected, named) or advice
-                raise InvalidInputError(msg) from None
+                msg = advise(*given, **named) if advise else ""
+                raise InvalidInputError(msg or _explain(name, expected, given, error)) from None
             return function(*given, **named)
 
         vars(call)["__signature__"] = expected
@@ -76,16 +76,33 @@ def take_options(
 
 
 def _name_wrong_option(name: str, signature: inspect.Signature, named: Mapping[str, Any]) -> str:
-    """Return what to write instead of an option that a function does not have; "" if it has all."""
-    known = signature.parameters
-    takes_any = any(one.kind is one.VAR_KEYWORD for one in known.values())
-    wrong = next((one for one in named if one not in known and not takes_any), "")
-    if wrong in Convention.field_names():
+    """Return what to write instead of an option that a function does not have; "" if it has all.
+
+    A function with options of any name takes a convention and its choices.
+    """
+    known = {name for name in signature.parameters if name != "self"}
+    choices = Convention.field_names()
+    if any(one.kind is one.VAR_KEYWORD for one in signature.parameters.values()):
+        known |= {*choices, "convention", "threshold"}
+    wrong = next((one for one in named if one not in known), "")
+    if wrong in choices:
+        value = quote(named[wrong])
         return (
             f"{name} has no option {wrong}=, which is a choice of the convention. Write "
-            f"convention=rn.Convention({wrong}={quote(named[wrong])})."
+            f"convention=rn.Convention({wrong}={'...' if value.startswith('<') else value})."
         )
     return f"{name} has no option {wrong}=. {suggest(wrong, known)}" if wrong else ""
+
+
+def _explain(name: str, signature: inspect.Signature, given: Sized, error: TypeError) -> str:
+    """Return what is wrong in a call: often a name is missing."""
+    parameters = signature.parameters.values()
+    options = [f"{one.name}=" for one in parameters if one.kind is one.KEYWORD_ONLY]
+    unnamed = [one.name for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
+    if len(given) <= len(unnamed) or not options:
+        return f"{name}: {error}."
+    count = format_count(len(unnamed) - ("self" in unnamed), "argument")
+    return f"{name} takes {count} without a name. Name the others: {', '.join(options[:5])}."
 
 
 def _describe_options(text: str, name: str, kinds: Iterable[type]) -> str:

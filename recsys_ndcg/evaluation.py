@@ -35,7 +35,7 @@ def _has_only(values: Iterable[Any], kind: Any) -> bool:
     return all(isinstance(one, kind) for one in values)
 
 
-def _advise(first: Any = None, second: Any = None, *_: Any, **named: Any) -> str:  # noqa: ARG001 - of a call
+def _advise(first: Any = None, second: Any = None, /, *_: Any, **named: Any) -> str:  # noqa: ARG001 - of a call
     """Return what to write instead of a call with two tables without names."""
     if second is None:
         return ""
@@ -59,8 +59,8 @@ def _advise(first: Any = None, second: Any = None, *_: Any, **named: Any) -> str
     elif _has_only(heads, list | set | np.ndarray):
         call = "evaluate(labels=actual, results=predicted)"
     return (
-        "evaluate takes one table of predictions, or two by name, whatever their order in other "
-        f"libraries; options have names. Write {call}."
+        "Only the predictions can be passed without a name: of two tables, other libraries expect "
+        f"either first. Write {call}."
     )
 
 

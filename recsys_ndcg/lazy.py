@@ -13,7 +13,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 Value = TypeVar("Value")
-_IMPORT = re.compile(r"from (\S+) import \w+ as (\w+)(  # inside)?")
+_IMPORT = re.compile(r"from (\S+) import \w+ as (\w+)(?:  # (unlisted|a room))?")
 
 
 class lazy_property(cached_property[Value]):  # noqa: N801 - used as a decorator, like property
@@ -76,7 +76,7 @@ def attach_stub(
     The package's ``__init__.pyi`` is the only list of its names, one per line:
     ``from recsys_ndcg.room.file import name as name``, or ``from recsys_ndcg.room import file as
     file`` for a file of its own. Type checkers read the same file. Names with the comment
-    ``# inside`` are not listed.
+    ``# unlisted`` are for other rooms; those with ``# a room`` are in ``__dir__`` only.
 
     Parameters
     ----------
@@ -95,6 +95,7 @@ def attach_stub(
     imports = _IMPORT.findall(stub.decode())
     modules = {name: module for module, name, _ in imports}
     public_names = sorted(name for _, name, comment in imports if not comment)
+    listed = sorted(name for _, name, comment in imports if comment != "unlisted")
 
     def __getattr__(name: str) -> Any:  # noqa: N807 - becomes the package's
         """Import a name at its first use, and keep it."""
@@ -115,6 +116,6 @@ def attach_stub(
             if frame.f_globals.get("__name__") == "pydoc":  # would print every class in full
                 return []
             frame = frame.f_back
-        return public_names
+        return listed
 
     return __getattr__, __dir__, public_names

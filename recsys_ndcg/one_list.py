@@ -33,8 +33,8 @@ def _advise(*given: Any, k: Any = "k", **_: Any) -> str:
         return ""
     k = next((one for one in given[2:] if not hasattr(one, "__len__")), k)
     return (
-        "The second argument is the cutoff. Give estimates and true values as pairs: "
-        f"list(zip(y_score, y_true)), {k}."
+        "The second argument is the cutoff. Give estimates and true values as pairs, such as "
+        f"ndcg_at_k(list(zip(y_score, y_true)), {k})."
     )
 
 

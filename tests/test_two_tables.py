@@ -93,7 +93,7 @@ CALLS: list[tuple[Any, Any, str]] = [
 @pytest.mark.parametrize(("first", "second", "call"), CALLS)
 def test_two_tables_without_names_get_the_call(first: Any, second: Any, call: str) -> None:
     """By the types that came."""
-    with rejects("two by name, whatever their order in other libraries") as caught:
+    with rejects("Only the predictions can be passed without a name") as caught:
         rn.evaluate(first, second)  # type: ignore[call-arg]
     assert str(caught.value).endswith(f"Write {call}.")
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Group, Parameter, Token
 
-from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, label_messages
+from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, label_messages, replace_code
 from recsys_ndcg.significance import CORRECTIONS, FAMILIES, TESTS
 
 if TYPE_CHECKING:
@@ -366,7 +366,7 @@ def write_options(message: Exception | str) -> str:
     'Pass --columns estimated=est, not k=5.'
     """
     text = message if isinstance(message, str) else str(message.args[0])
-    return RecsysNdcgError.CODE.sub(lambda found: _write_option(found[1]), text)
+    return replace_code(text, _write_option)
 
 
 def write_remark(text: str) -> str:

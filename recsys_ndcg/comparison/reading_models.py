@@ -52,9 +52,10 @@ class ComparisonOptions(SignificanceOptions, BackgroundOptions, total=False):
     """How pairs of models are tested, and what is known besides the lists."""
 
 
-def _advise(models: Any = None, *more: Any, **named: Any) -> str:  # noqa: ARG001 - of a call
+def _advise(models: Any = None, /, *_: Any, **__: Any) -> str:
     """Return what to write instead of models without names."""
-    return "compare takes the models by name: compare({'A': a, 'B': b})." if more else ""
+    has_names = isinstance(models, Mapping) and not isinstance(models, Report)
+    return "" if has_names else "Pass models by name: compare({'A': a, 'B': b})."
 
 
 @take_options(SignificanceOptions, BackgroundOptions, defaults=Testing, advise=_advise)
@@ -90,14 +91,16 @@ def compare(  # noqa: PLR0913 - the contract
     list_separator : str, optional
         As in `recsys_ndcg.evaluate`.
     metrics, k, threshold, convention, columns
-        As in `recsys_ndcg.evaluate`, for predictions. For reports, `metrics` chooses some of
-        theirs. The first metric orders the models and gives the verdict.
+        As in `recsys_ndcg.evaluate`, for predictions; so is what is known besides the lists
+        (`train`, `catalogue` …). For reports, `metrics` chooses some of theirs. The first metric
+        orders the models and gives the verdict.
     baseline : str, optional
         The name of the model that others are compared with, in the columns won, tied and lost,
         and in segments; by default the first. ``"chance"`` is random order of the same lists, and
         becomes one of the models.
     by : optional
-        Segments of users, as in `Report.by`.
+        Segments of users, as in `Report.by`. ``"activity"``, ``"training_ratings"`` and ``"cold"``
+        need `train`; for ``"cold"`` the ids of its users are enough.
     margin : float, optional
         The largest difference that does not matter. If given, non-inferiority and equivalence
         are tested (two one-sided t tests).

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -13,6 +13,8 @@ from pathlib import Path
 from recsys_ndcg.errors.wording import escape_invisible
 
 _PACKAGE = Path(__file__).parents[1]
+#: A value that is quoted, in which a backtick marks nothing; or code between backticks.
+_MARKED = re.compile(r"""(?<!\w)(['"])(?:\\.|(?!\1).)*?(?:\1|…)|(?<!\w)`(?P<code>[^`]+)`(?!\w)""")
 _collected: ContextVar[list[str] | None] = ContextVar("_collected", default=None)
 
 
@@ -71,11 +73,20 @@ class MarkedMessage(Exception):  # noqa: N818 - of errors and warnings
     the text is without them.
     """
 
-    CODE = re.compile(r"(?<![\w'\"])`([^`]+)`(?![\w'\"])")  # not in words or quoted values
-
     def __str__(self) -> str:
         """Return the message for Python."""
-        return self.CODE.sub(r"\1", str(self.args[0]))
+        return replace_code(str(self.args[0]), str)
+
+
+def replace_code(message: str, write: Callable[[str], str]) -> str:
+    """Replace what a message marks as code by what `write` makes of it.
+
+    Examples
+    --------
+    >>> replace_code("Pass `k=5` for user 'my `k=5`'.", str)
+    "Pass k=5 for user 'my `k=5`'."
+    """
+    return _MARKED.sub(lambda part: write(part["code"]) if part["code"] else part[0], message)
 
 
 class RecsysNdcgError(MarkedMessage, ValueError):

@@ -14,10 +14,10 @@ from recsys_ndcg.metrics.coverage import Coverage as Coverage
 from recsys_ndcg.metrics.coverage import Judged as Judged
 from recsys_ndcg.metrics.coverage import NRetrieved as NRetrieved
 from recsys_ndcg.metrics.coverage import UserCoverage as UserCoverage
-from recsys_ndcg.metrics.distances import FITTING_KINDS as FITTING_KINDS  # inside
-from recsys_ndcg.metrics.distances import find_distance_warning as find_distance_warning  # inside
-from recsys_ndcg.metrics.distances import find_distances as find_distances  # inside
-from recsys_ndcg.metrics.distances import sum_candidates as sum_candidates  # inside
+from recsys_ndcg.metrics.distances import FITTING_KINDS as FITTING_KINDS  # unlisted
+from recsys_ndcg.metrics.distances import find_distance_warning as find_distance_warning  # unlisted
+from recsys_ndcg.metrics.distances import find_distances as find_distances  # unlisted
+from recsys_ndcg.metrics.distances import sum_candidates as sum_candidates  # unlisted
 from recsys_ndcg.metrics.diversity import Diversity as Diversity
 from recsys_ndcg.metrics.exposure import AWRF as AWRF
 from recsys_ndcg.metrics.exposure import EED as EED
@@ -34,8 +34,8 @@ from recsys_ndcg.metrics.intent_aware import SubtopicRecall as SubtopicRecall
 from recsys_ndcg.metrics.item_means import ItemMean as ItemMean
 from recsys_ndcg.metrics.item_means import Score as Score
 from recsys_ndcg.metrics.metric import Metric as Metric
-from recsys_ndcg.metrics.metric import SavedMetric as SavedMetric  # inside
-from recsys_ndcg.metrics.metric import check_k as check_k  # inside
+from recsys_ndcg.metrics.metric import SavedMetric as SavedMetric  # unlisted
+from recsys_ndcg.metrics.metric import check_k as check_k  # unlisted
 from recsys_ndcg.metrics.ndcg import CG as CG
 from recsys_ndcg.metrics.ndcg import DCG as DCG
 from recsys_ndcg.metrics.ndcg import NDCG as NDCG
@@ -43,9 +43,9 @@ from recsys_ndcg.metrics.novelty import EFD as EFD
 from recsys_ndcg.metrics.novelty import EPC as EPC
 from recsys_ndcg.metrics.novelty import IPSHit as IPSHit
 from recsys_ndcg.metrics.novelty import Novelty as Novelty
-from recsys_ndcg.metrics.over_lists import OverLists as OverLists  # inside
-from recsys_ndcg.metrics.over_lists import find_universe as find_universe  # inside
-from recsys_ndcg.metrics.over_lists import sum_random_exposures as sum_random_exposures  # inside
+from recsys_ndcg.metrics.over_lists import OverLists as OverLists  # unlisted
+from recsys_ndcg.metrics.over_lists import find_universe as find_universe  # unlisted
+from recsys_ndcg.metrics.over_lists import sum_random_exposures as sum_random_exposures  # unlisted
 from recsys_ndcg.metrics.overlap import Overlap as Overlap
 from recsys_ndcg.metrics.overlap import Personalization as Personalization
 from recsys_ndcg.metrics.overlap import Seen as Seen
@@ -67,12 +67,12 @@ from recsys_ndcg.metrics.precision_recall import RPrecision as RPrecision
 from recsys_ndcg.metrics.rating_error import MAE as MAE
 from recsys_ndcg.metrics.rating_error import MSE as MSE
 from recsys_ndcg.metrics.rating_error import RMSE as RMSE
-from recsys_ndcg.metrics.registry import METRICS as METRICS  # inside
-from recsys_ndcg.metrics.registry import check_name as check_name  # inside
-from recsys_ndcg.metrics.registry import list_metric_names as list_metric_names  # inside
-from recsys_ndcg.metrics.registry import parse_metrics as parse_metrics  # inside
-from recsys_ndcg.metrics.registry import register_metric as register_metric  # inside
-from recsys_ndcg.metrics.requirements import Requirement as Requirement  # inside
+from recsys_ndcg.metrics.registry import METRICS as METRICS  # unlisted
+from recsys_ndcg.metrics.registry import check_name as check_name  # unlisted
+from recsys_ndcg.metrics.registry import list_metric_names as list_metric_names  # unlisted
+from recsys_ndcg.metrics.registry import parse_metrics as parse_metrics  # unlisted
+from recsys_ndcg.metrics.registry import register_metric as register_metric  # unlisted
+from recsys_ndcg.metrics.requirements import Requirement as Requirement  # unlisted
 from recsys_ndcg.metrics.serendipity import Serendipity as Serendipity
 
 __all__: list[str]  # noqa: PYI035 - computed from the lines above

@@ -38,16 +38,16 @@ from recsys_ndcg.folds.splits import TimeSplit as TimeSplit
 from recsys_ndcg.folds.splits import UserKFold as UserKFold
 from recsys_ndcg.surprise import accuracy as accuracy
 from recsys_ndcg.surprise import model_selection as model_selection
-from recsys_ndcg.surprise.algorithm import CheckedAlgorithm as CheckedAlgorithm  # inside
+from recsys_ndcg.surprise.algorithm import CheckedAlgorithm as CheckedAlgorithm  # unlisted
 from recsys_ndcg.surprise.catalogue import evaluate_catalogue as evaluate_catalogue
 from recsys_ndcg.surprise.catalogue import predict_all as predict_all
 from recsys_ndcg.surprise.catalogue import rank_catalogue as rank_catalogue
 from recsys_ndcg.surprise.estimates import MostPopular as MostPopular
-from recsys_ndcg.surprise.library import import_library as import_library  # inside
+from recsys_ndcg.surprise.library import import_library as import_library  # unlisted
 from recsys_ndcg.surprise.model_selection.search import GridSearchCV as GridSearchCV
 from recsys_ndcg.surprise.model_selection.search import RandomizedSearchCV as RandomizedSearchCV
 from recsys_ndcg.surprise.model_selection.validation import cross_validate as cross_validate
-from recsys_ndcg.surprise.traps import warn_of_truncation as warn_of_truncation  # inside
+from recsys_ndcg.surprise.traps import warn_of_truncation as warn_of_truncation  # unlisted
 
 __version__: str
 builtin_datasets: ModuleType
