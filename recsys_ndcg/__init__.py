@@ -30,7 +30,7 @@ Other libraries train by these metrics: rn.integrations has
     torchmetric        torchmetrics and Lightning
     keras_callback     Keras: a score after each epoch
     OptunaPruner       Optuna: ends trials that are significantly worse
-    mlflow_metric      MLflow: mlflow.evaluate
+    mlflow_metric      MLflow: mlflow.models.evaluate
 
 More: rn.metric (a metric of your own), rn.Accumulator (batches, training loops),
     rn.RankedLists.from_... (other data), rn.datasets.sample_ratings (ratings to try it with),

@@ -247,7 +247,10 @@ def sign(one: Measurement, facts: Facts, n_users: int) -> Signature:
 
 
 def sign_runs(runs: Sequence[Signature], n_users: int | None = None) -> Signature:
-    """Return the signature of a mean over runs, with the sources of all, and over so many users."""
+    """Return the signature of a mean over runs: it names the sources of all.
+
+    `n_users` replaces the number of users.
+    """
     first, *others = [run.fields for run in runs]
     texts = Convention.parse_texts(runs[0].text)[1]
     for name in first.keys() & SOURCES.keys():
@@ -260,7 +263,7 @@ def sign_runs(runs: Sequence[Signature], n_users: int | None = None) -> Signatur
 
 
 def write_arguments(signature: Signature) -> str:
-    """Python arguments for the same number: the threshold, and choices that are not defaults.
+    """Write Python arguments for this number: the threshold, and choices that are no defaults.
 
     They begin with a comma, to follow other arguments.
 
