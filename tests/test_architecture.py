@@ -155,13 +155,13 @@ def test_counts_stay_within_limits() -> None:
     assert counts["code lines of the tests"] <= 1.13 * counts["code lines"]
 
 
-def test_no_class_of_the_core_or_the_lab_has_too_many_members() -> None:
+def test_no_class_but_of_results_has_too_many_members() -> None:
     """A ranking is what metrics see, and the fields of a convention are its choices.
 
     A comparison has an heir, but is a class of its own.
     """
     tiers = package_size.TIERS
-    members = package_size.count_members(f"{tiers['core']} {tiers['lab']}")
+    members = package_size.count_members(f"{tiers['core']} {tiers['lab']} {tiers['edges']}")
     members["ExperimentComparison"] -= package_size.count_members("comparison")["Comparison"]
     members["Convention"] -= len(fields(Convention))
     del members["Ranking"]
