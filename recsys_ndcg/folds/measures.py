@@ -268,12 +268,12 @@ class FoldPlan:
         if metrics is None:
             metrics = ["ndcg", *([] if threshold is None else ["precision", "recall"])]
         measures = [
-            name
+            measure
             for place, each in enumerate(dict.fromkeys(protocols))
             for one in split_names(metrics)
-            for name in _add_protocol(one, each, ks, is_first=place == 0)
+            for measure in _add_protocol(one, each, ks, is_first=place == 0)
             # of a user's own ratings, measures of what is recommended mean nothing
-            if len(protocols) == 1 or not _needs_recommendations(name, each)
+            if each != "rated" or len(protocols) == 1 or not _needs_recommendations(measure)
         ]
         plan = cls.of(measures, threshold, convention, features=features, k=ks)
         if plan.rated is None and plan.catalogue is None:
@@ -297,17 +297,16 @@ class FoldPlan:
 
 
 def _add_protocol(given: Any, protocol: str, ks: list[int | None], *, is_first: bool) -> list[Any]:
-    """Return the names of a metric's measures; a name with a protocol counts only once."""
+    """Return a metric's measures; a name with a protocol counts only once."""
     if not isinstance(given, str | Metric) or str(given).strip().lower() in ACCURACY:
         return [given] if is_first else []
     name, colon, named = str(given).partition(":")
     if colon:
         return [f"{one}:{named}" for one in parse_metrics(name, ks)] if is_first else []
     parsed = [given] if isinstance(given, Metric) else parse_metrics(name, ks)
-    return [f"{one}:{protocol}" if protocol != "rated" else one for one in parsed]
+    return [_from_metric(one, protocol) for one in parsed]
 
 
-def _needs_recommendations(measure: Any, protocol: str) -> bool:
-    """Return whether a measure under a protocol needs lists of recommended items."""
-    one = _parse_measure(measure)
-    return protocol == "rated" and one.metric is not None and bool(one.metric.needs)
+def _needs_recommendations(measure: Any) -> bool:
+    """Return whether a measure needs lists of recommended items."""
+    return isinstance(measure, Measure) and bool(measure.metric and measure.metric.needs)
