@@ -1,11 +1,11 @@
 from recsys_ndcg.folds.checks import CheckedSplits as CheckedSplits
-from recsys_ndcg.folds.fitting import FoldRun as FoldRun
-from recsys_ndcg.folds.fitting import Measure as Measure
 from recsys_ndcg.folds.folds import Fold as Fold
+from recsys_ndcg.folds.folds import FoldRun as FoldRun
 from recsys_ndcg.folds.folds import average_scores as average_scores
 from recsys_ndcg.folds.folds import build_rated_lists as build_rated_lists
 from recsys_ndcg.folds.folds import run_folds as run_folds
 from recsys_ndcg.folds.measures import FoldPlan as FoldPlan
+from recsys_ndcg.folds.measures import Measure as Measure
 from recsys_ndcg.folds.measures import lower_is_better as lower_is_better
 from recsys_ndcg.folds.measures import make_measure as make_measure
 from recsys_ndcg.folds.measures import parse_measures as parse_measures

@@ -2,18 +2,114 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
+from numbers import Real
 from typing import Any
+
+import numpy as np
 
 from recsys_ndcg.catalogue import choose_convention
 from recsys_ndcg.convention import Convention, ConventionLike, split_names
 from recsys_ndcg.errors import InvalidInputError, UnknownMetricError, check_choice, quote, suggest
-from recsys_ndcg.folds.fitting import Measure, fcp, mae, mse, rmse
 from recsys_ndcg.metrics import METRICS, Metric, parse_metrics
 from recsys_ndcg.scoring import Cutoffs, Plan
 
 _PROTOCOLS = ("rated", "catalogue")
+
+
+# Surprise's four measures, equal to the last bit, in case it is not installed.
+
+
+def rmse(predictions: list[Any]) -> Any:
+    """Return the root of the mean squared error of predictions."""
+    return np.sqrt(mse(predictions))
+
+
+def mse(predictions: list[Any]) -> Any:
+    """Return the mean squared error of predictions."""
+    return np.mean([float((true - estimated) ** 2) for _, _, true, estimated, _ in predictions])
+
+
+def mae(predictions: list[Any]) -> Any:
+    """Return the mean absolute error of predictions."""
+    return np.mean([float(abs(true - estimated)) for _, _, true, estimated, _ in predictions])
+
+
+def fcp(predictions: list[Any]) -> Any:
+    """Return the fraction of concordant pairs: means over the users who have any."""
+    by_user: dict[Any, list[tuple[Any, Any]]] = defaultdict(list)
+    for user, _, true, estimated, _ in predictions:
+        by_user[user].append((true, estimated))
+    counts = Counter[Any](), Counter[Any]()
+    for user, rows in by_user.items():
+        for (true, estimated), (other, least) in product(rows, rows):
+            counts[0][user] += estimated > least and true > other
+            counts[1][user] += estimated >= least and true < other
+    each = ([one for one in side.values() if one] for side in counts)
+    concordant, discordant = (np.mean(side) if side else 0 for side in each)
+    if not concordant + discordant:
+        msg = (
+            "cannot compute fcp on this list of prediction. Does every user have at least two "
+            "predictions?"
+        )
+        raise ValueError(msg)
+    return concordant / (concordant + discordant)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number per fold, to maximise or to minimise.
+
+    Parameters
+    ----------
+    name : str
+        Lower case, as in the keys of the results.
+    greater_is_better : bool
+        Whether the greatest value is the best.
+    function : callable, optional
+        Computes it from the predictions of a fold.
+    keywords : mapping
+        Further arguments of the function.
+    metric : Metric, optional
+        A ranking metric in place of a function.
+    protocol : {'rated', 'catalogue'}
+        Which items it ranks: the user's test ratings, or all items not rated in training.
+    """
+
+    name: str
+    greater_is_better: bool
+    function: Callable[..., float] | None = None
+    keywords: dict[str, Any] = field(default_factory=dict)
+    metric: Metric | None = None
+    protocol: str = "rated"
+
+    @property
+    def is_from_surprise(self) -> bool:
+        """Whether it is one of Surprise's four measures."""
+        return self.function in (rmse, mae, mse, fcp)
+
+    def compute(self, predictions: list[Any]) -> Any:
+        """Return the function's value for some predictions.
+
+        Raises
+        ------
+        InvalidInputError
+            The function does not return a number.
+        ValueError
+            A measure of Surprise gets no predictions.
+        """
+        if self.is_from_surprise and not predictions:
+            msg = "Prediction list is empty."
+            raise ValueError(msg)
+        value: Any = self.function and self.function(predictions, **self.keywords)
+        if not isinstance(value, Real):
+            msg = f"The measure {self.name!r} must return a number, not {quote(value)}."
+            raise InvalidInputError(msg)
+        return value if isinstance(value, np.floating) else float(value)
+
 
 #: Surprise's four measures.
 ACCURACY = {one.__name__: Measure(one.__name__, one is fcp, one) for one in (rmse, mae, mse, fcp)}

@@ -1,4 +1,4 @@
-"""Workers fit and predict; the main process ranks the predictions. Nothing depends on n_jobs."""
+"""Workers fit, predict and rank. Nothing depends on n_jobs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ import recsys_ndcg as rn
 from recsys_ndcg.errors import DivergedModelError
 from recsys_ndcg.folds import folds
 from recsys_ndcg.surprise import GridSearchCV, cross_validate, make_measure
-from tests.commands import run_python
 from tests.surprise.samples import DATA, TWO, assert_same_scores, fit_search, svd
 
 
@@ -134,31 +133,3 @@ def test_a_backend_without_a_generator_gives_the_same(monkeypatch: pytest.Monkey
     expected = cross_validate(svd(), DATA, ["rmse", "ndcg@5"], cv=TWO)
     monkeypatch.setattr(folds, "Parallel", refusing)
     assert_same_scores(cross_validate(svd(), DATA, ["rmse", "ndcg@5"], cv=TWO), expected)
-
-
-@pytest.mark.slow
-def test_workers_import_neither_pandas_nor_scipy() -> None:
-    """Each worker needs memory of its own for every import."""
-    code = """
-import os, sys
-from surprise import SVD, Dataset, Reader
-from recsys_ndcg.datasets import sample_ratings
-from recsys_ndcg.surprise import GridSearchCV
-
-def heavy(predictions):
-    names = {'pandas', 'scipy', 'pyarrow', 'narwhals', 'rich', 'recsys_ndcg.metrics'}
-    return float(len(names & set(sys.modules)))
-
-def process(predictions):
-    return float(os.getpid())
-
-data = Dataset.load_from_df(sample_ratings(20, 30)[['user', 'item', 'rating']], Reader())
-measures = ['rmse', 'fcp', 'ndcg@5', 'recall@5', heavy, process]
-grid = {'n_factors': [2, 3], 'n_epochs': [1]}
-search = GridSearchCV(SVD, grid, measures, cv=2, n_jobs=2, threshold=4, return_train_measures=True)
-search.fit(data)
-assert os.getpid() not in search.cv_results['split0_test_process']
-assert 'pandas' in sys.modules
-print(search.cv_results['mean_test_heavy'].tolist())
-"""
-    assert run_python("-c", code).stdout == "[0.0, 0.0]\n"
