@@ -18,7 +18,7 @@ from recsys_ndcg.catalogue import Candidates
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, format_count, quote, warn
 from recsys_ndcg.experiments.fingerprints import fingerprint
-from recsys_ndcg.input import Rows, read_rows, unwrap_ratings
+from recsys_ndcg.input import Rows, read_rows
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.ratings import Interactions
 
@@ -151,8 +151,8 @@ class FunctionModel:
 
     def fit(self, trainset: Any) -> None:
         """Train: call the function, unless it takes the pairs as well."""
-        rows = pd.DataFrame(unwrap_ratings(trainset), columns=_RATING)
-        self._train = self._columns.of_ratings(rows)
+        rows = Interactions.from_trainset(trainset).to_frame()
+        self._train = self._columns.of_ratings(rows.infer_objects())
         if not self._takes_pairs:
             self._predict = _name_estimates(self._call(self._function, self._train, **self._seeds))
 

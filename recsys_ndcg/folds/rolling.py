@@ -12,13 +12,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import Flags, Floats, Positions
+from recsys_ndcg.arrays import Flags, Floats
 from recsys_ndcg.errors import check_choice, check_flag, is_number, quote
 from recsys_ndcg.folds.splits import Splitter, get_ratings, parse_time, read_times
 from recsys_ndcg.input import EncodedIds
 from recsys_ndcg.rendering import format_times
 
-_Times = Floats | Positions
 _SPACINGS = ("ratings", "time")
 
 
@@ -130,14 +129,14 @@ class RollingTime(Splitter):
             )
         return kept
 
-    def _find_cuts(self, times: _Times) -> _Times:
+    def _find_cuts(self, times: Floats) -> Floats:
         if not isinstance(self.cuts, int):
             return np.array([parse_time(one) for one in self.cuts])
         first, last, parts = times.min(), times.max(), self.cuts + 1
         if self.spacing == "time":
             return np.asarray(first + (last - first) * np.arange(1, parts) / parts)
         ordered: Any = np.sort(times)
-        cuts: _Times = ordered[len(times) * np.arange(1, parts) // parts]
+        cuts: Floats = ordered[len(times) * np.arange(1, parts) // parts]
         different = np.unique(times)
         if len(different) < parts:
             self._raise(
@@ -172,7 +171,7 @@ class RollingTime(Splitter):
         yield from (self._select(place, cuts, times, users) for place in range(len(cuts)))
 
     def _select(
-        self, place: int, cuts: Sequence[Any], times: _Times, users: EncodedIds
+        self, place: int, cuts: Sequence[Any], times: Floats, users: EncodedIds
     ) -> tuple[Flags, Flags]:
         """Return which rows are trained on, and which are tested, at one cut."""
         start, next_cut = cuts[place], [*cuts, inf][place + 1]

@@ -15,11 +15,8 @@ import numpy as np
 
 from recsys_ndcg.arrays import Flags, Floats, Positions
 from recsys_ndcg.errors import InvalidInputError, check_flag, check_integer, is_number, quote
-from recsys_ndcg.input import EncodedIds, encode_ids, raise_for_rows, to_column
+from recsys_ndcg.input import EncodedIds, Rows, encode_ids, raise_for_rows, to_column, to_times
 from recsys_ndcg.lists import group_columns
-
-_MISSING = ("", "nan", "NaT", "<NA>")
-_INEXACT = 2.0**53  # from here on, floats cannot distinguish neighbouring whole numbers
 
 
 class Splitter:
@@ -323,7 +320,7 @@ class TimeSplit(Splitter):
             )
         yield train, test
 
-    def _find_cut(self, times: Floats | Positions) -> Any:
+    def _find_cut(self, times: Floats) -> Any:
         """Return the first tested time."""
         if self.test_size is None:
             return parse_time(self.at)
@@ -428,41 +425,23 @@ def get_ratings(data: Any) -> Sequence[Any]:
     return ratings
 
 
-def read_times(ratings: Sequence[Any]) -> Floats | Positions:
-    """Return the timestamps as numbers, and whole ones exactly.
+def read_times(ratings: Sequence[Any]) -> Floats:
+    """Return the timestamps as numbers; dates become seconds since 1970.
 
     Raises
     ------
     InvalidInputError
-        A timestamp is missing or is no number.
+        A timestamp is missing or is no time.
     """
-    given = list(map(itemgetter(3), ratings))
-    times = np.fromiter(map(_to_float, given), np.float64, len(given))
-    wrong = ~np.isfinite(times)
-    if wrong.any():
-        missing = np.array([one is None or str(one).strip() in _MISSING for one in given])
-        raise_for_rows(
-            missing,
-            "timestamp",
-            f"missing for {missing.sum()} of {len(given)} ratings,",
-            "give the table a column timestamp. Surprise's load_from_df drops it: use "
-            "load_from_file and a Reader whose line_format has timestamp, or assign "
-            "data.raw_ratings = [(user, item, rating, timestamp), ...]",
-        )
-        first = quote(given[int(wrong.argmax())])
-        raise_for_rows(
-            wrong, "timestamp", f"{first} is not a number,", "write times in seconds since 1970"
-        )
-    if np.abs(times).max() >= _INEXACT:
-        try:
-            return np.fromiter(map(int, given), np.int64, len(given))
-        except (ValueError, OverflowError):  # not whole numbers, or too long
-            return times
+    times = to_times(list(map(itemgetter(3), ratings)), "timestamp")
+    missing = np.isnan(times)
+    raise_for_rows(
+        missing,
+        "timestamp",
+        f"missing for {missing.sum()} of {len(times)} ratings,",
+        "give the table a column timestamp. Surprise's load_from_df drops it: use "
+        "load_from_file and a Reader whose line_format has timestamp, or assign "
+        "data.raw_ratings = [(user, item, rating, timestamp), ...]",
+    )
+    Rows.check_finite(times, "timestamp", "write times in seconds since 1970")
     return times
-
-
-def _to_float(given: Any) -> float:
-    try:
-        return float(given)
-    except (TypeError, ValueError, OverflowError):
-        return np.nan

@@ -4,7 +4,6 @@ from recsys_ndcg.input.dispatch import detect_format as detect_format
 from recsys_ndcg.input.dispatch import open_data as open_data
 from recsys_ndcg.input.dispatch import read_pair as read_pair
 from recsys_ndcg.input.dispatch import read_rows as read_rows
-from recsys_ndcg.input.dispatch import unwrap_ratings as unwrap_ratings
 from recsys_ndcg.input.file_kinds import FileKind as FileKind
 from recsys_ndcg.input.frames import Table as Table
 from recsys_ndcg.input.frames import choose_candidates as choose_candidates
@@ -30,6 +29,7 @@ from recsys_ndcg.input.rows import Rows as Rows
 from recsys_ndcg.input.rows import to_column as to_column
 from recsys_ndcg.input.rows import to_floats as to_floats
 from recsys_ndcg.input.rows import to_ids as to_ids
+from recsys_ndcg.input.rows import to_times as to_times
 from recsys_ndcg.input.text_format import TextFormat as TextFormat
 from recsys_ndcg.input.text_format import split_format as split_format
 from recsys_ndcg.input.text_lists import BRACKETS as BRACKETS
