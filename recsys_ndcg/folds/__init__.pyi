@@ -9,12 +9,12 @@ from recsys_ndcg.folds.measures import Measure as Measure
 from recsys_ndcg.folds.measures import lower_is_better as lower_is_better
 from recsys_ndcg.folds.measures import make_measure as make_measure
 from recsys_ndcg.folds.measures import parse_measures as parse_measures
-from recsys_ndcg.folds.rolling import RollingTime as RollingTime
 from recsys_ndcg.folds.splits import LeaveLastOut as LeaveLastOut
 from recsys_ndcg.folds.splits import LeaveNOut as LeaveNOut
-from recsys_ndcg.folds.splits import TimeSplit as TimeSplit
 from recsys_ndcg.folds.splits import UserKFold as UserKFold
 from recsys_ndcg.folds.splits import get_ratings as get_ratings
-from recsys_ndcg.folds.splits import parse_time as parse_time
+from recsys_ndcg.folds.time_splits import RollingTime as RollingTime
+from recsys_ndcg.folds.time_splits import TimeSplit as TimeSplit
+from recsys_ndcg.folds.time_splits import parse_time as parse_time
 
 __all__: list[str]  # noqa: PYI035 - computed from the lines above

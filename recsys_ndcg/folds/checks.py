@@ -17,8 +17,8 @@ from recsys_ndcg.arrays import Floats
 from recsys_ndcg.background import Background
 from recsys_ndcg.catalogue import warn_of_leak, warn_outside_scale
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, quote, warn
-from recsys_ndcg.folds.rolling import RollingTime
 from recsys_ndcg.folds.splits import UserKFold, get_ratings
+from recsys_ndcg.folds.time_splits import RollingTime
 from recsys_ndcg.input import Rows, to_column, to_floats
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.lists import Facts, GroupedLists, group_rows

@@ -282,10 +282,15 @@ EMPTY: list[tuple[Any, str, Sequence[Any] | None, str]] = [
         "only 2 ratings are of users .* too few for 3 folds. Lower n_splits",
     ),
     (TimeSplit(4), "aaaa", range(4), "test_size=4 leaves none of 4 ratings to"),
-    (TimeSplit(1), "aaa", [7] * 3, "test_size=1, .* 7.0, .* to train on: .* from 7.0 to 7.0"),
-    (TimeSplit(at="2020-01-01"), "aa", [1577836800000] * 2, "at='2020-01-01'.* at 1577836800.0, "),
-    (TimeSplit(at=9), "aab", range(3), "at=9, a cut at 9, leaves no rating to test: "),
-    (TimeSplit(at=1), "abb", range(3), "the users of the 2 ratings from 1 on .*known_users=False"),
+    (TimeSplit(1), "aaa", [7] * 3, "cut 1 of 1, at 7, .* to train on: .* from 7 to 7"),
+    (
+        TimeSplit(at="2020-01-01"),
+        "aa",
+        [1577836800000] * 2,
+        ".* at 1577836800, .* from 1577836800000",
+    ),
+    (TimeSplit(at=9), "aab", range(3), "cut 1 of 1, at 9, leaves no rating to test of a known"),
+    (TimeSplit(at=1), "abb", range(3), ".* to test of a known user .known_users=True.: "),
 ]
 
 

@@ -1,11 +1,12 @@
-"""RollingTime: train on the past and test on what follows, at successive cuts of one timeline."""
+"""Splitters by time: train on the past, and test on what follows, at one cut or at several."""
 
 from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import pairwise
-from math import inf
+from math import ceil, inf
 from numbers import Integral
 from typing import Any
 
@@ -13,15 +14,127 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import Flags, Floats
-from recsys_ndcg.errors import check_choice, check_flag, is_number, quote
-from recsys_ndcg.folds.splits import Splitter, get_ratings, parse_time, read_times
+from recsys_ndcg.errors import InvalidInputError, check_choice, check_flag, is_number, quote
+from recsys_ndcg.folds.splits import Splitter, get_ratings, read_times
 from recsys_ndcg.input import EncodedIds
 from recsys_ndcg.rendering import format_times
 
 _SPACINGS = ("ratings", "time")
 
 
-class RollingTime(Splitter):
+class _SplitterByTime(Splitter):
+    """Train on the ratings before a cut of time, and test those that follow."""
+
+    known_users: bool
+    window: float | str | None = None
+    history: float | str | None = None
+
+    def _cut(
+        self, times: Floats, users: EncodedIds, cuts: Sequence[float]
+    ) -> list[tuple[Flags, Flags]]:
+        """Return which rows are trained on, and which are tested, at each cut."""
+        splits = []
+        for number, (start, next_cut) in enumerate(pairwise([*cuts, inf]), 1):
+            end = next_cut if self.window is None else start + _to_number(self.window)
+            train, test = times < start, (times >= start) & (times < end)
+            if self.history is not None:
+                train &= times >= start - _to_number(self.history)
+            if self.known_users:
+                test &= np.isin(users.codes, users.codes[train])
+            if not train.any() or not test.any():
+                known = " of a known user (known_users=True)" if self.known_users else ""
+                use = f"to test{known}" if train.any() else "to train on"
+                longer = ", or a longer window or history" if self.window or self.history else ""
+                at, first, last = format_times([start, times.min(), times.max()])
+                self._raise(
+                    f"cut {number} of {len(cuts)}, at {at}, leaves no rating {use}: the timestamps "
+                    f"go from {first} to {last}. Choose other cuts{longer}."
+                )
+            splits.append((train, test))
+        return splits
+
+
+class TimeSplit(_SplitterByTime):
+    """Test all ratings from a certain time on, for all users.
+
+    Use it for conditions as in production: the model knows no later rating, not even another
+    user's. Few users may have ratings before and after the cut, so check how many users the scores
+    are computed from.
+
+    Parameters
+    ----------
+    test_size : float or int, optional
+        The share of tested ratings, between 0 and 1, or their number; 0.2 by default. All ratings
+        at the time of the cut are tested, so there may be more.
+    at : number, str, datetime.datetime or datetime.date, optional
+        In place of `test_size`, the time from which ratings are tested. A number has the unit of
+        the data's timestamps. Text is an ISO date or time; it and a datetime without a time zone
+        are UTC, and are compared as seconds since 1970.
+    known_users : bool
+        Whether to test only users who have training ratings.
+
+    Attributes
+    ----------
+    n_left_out : int or None
+        Number of ratings that `known_users` left out of the testset; None before the split.
+
+    Examples
+    --------
+    >>> from surprise import Dataset, Reader
+    >>> from recsys_ndcg.datasets import sample_ratings
+    >>> ratings = sample_ratings(n_users=30)
+    >>> reader = Reader(rating_scale=(0.5, 5))
+    >>> data = Dataset.load_from_df(ratings[["user", "item", "rating"]], reader)
+    >>> data.raw_ratings = list(ratings.itertuples(index=False, name=None))  # with timestamps
+    >>> cut = TimeSplit(at="2016-01-01")
+    >>> [(trainset, testset)] = cut.split(data)
+    >>> trainset.n_ratings, len(testset), cut.n_left_out
+    (241, 19, 571)
+    """
+
+    n_splits = 1
+
+    def __init__(
+        self, test_size: float | None = None, at: Any = None, *, known_users: bool = True
+    ) -> None:
+        if test_size is not None and at is not None:
+            self._raise(
+                f"test_size={quote(test_size)} and at={quote(at)} both set the cut. Give only one."
+            )
+        if at is None:
+            test_size = 0.2 if test_size is None else test_size
+            whole = isinstance(test_size, Integral)
+            if not is_number(test_size) or not (test_size >= 1 if whole else 0 < test_size < 1):
+                self._raise(
+                    "test_size must be a share between 0 and 1 or a whole number of ratings, not "
+                    f"{quote(test_size)}."
+                )
+        else:
+            parse_time(at)
+        self.test_size = test_size
+        self.at = at
+        check_flag("known_users", known_users)
+        self.known_users = known_users
+        self.n_left_out: int | None = None
+
+    def _choose(self, ratings: Sequence[Any], users: EncodedIds) -> Iterator[tuple[Flags, Flags]]:
+        times = read_times(ratings)
+        [(train, test)] = self._cut(times, users, [self._find_cut(times)])
+        self.n_left_out = int(len(test) - train.sum() - test.sum())
+        yield train, test
+
+    def _find_cut(self, times: Floats) -> Any:
+        """Return the first tested time."""
+        if self.test_size is None:
+            return parse_time(self.at)
+        size, n = self.test_size, len(times)
+        n_train = n - (int(size) if isinstance(size, Integral) else ceil(size * n))
+        if n_train <= 0:
+            self._raise(f"test_size={size} leaves none of {n} ratings to train on.")
+        return np.partition(times, n_train)[n_train]
+
+
+class RollingTime(_SplitterByTime):
     """Test the ratings that follow each of several cuts, trained on all ratings before the cut.
 
     Use it to see how models do as time goes on: at each cut they know no later rating, of any user.
@@ -155,33 +268,45 @@ class RollingTime(Splitter):
 
     def _choose(self, ratings: Sequence[Any], users: EncodedIds) -> Iterator[tuple[Flags, Flags]]:
         times = read_times(ratings)
-        cuts = self._find_cuts(times).tolist()
         # check all before the first one is trained
-        for number, cut in enumerate(cuts, 1):
-            train, test = self._select(number - 1, cuts, times, users)
-            if not train.any() or not test.any():
-                known = " of a known user" if self.known_users else ""
-                use = f"to test{known}" if train.any() else "to train on"
-                at, first, last = format_times([cut, times.min(), times.max()])
-                self._raise(
-                    f"cut {number} of {len(cuts)}, at {at}, leaves no rating {use}: "
-                    f"the timestamps go from {first} to {last}. Choose other cuts, or "
-                    "a longer window or history."
-                )
-        yield from (self._select(place, cuts, times, users) for place in range(len(cuts)))
+        yield from self._cut(times, users, self._find_cuts(times).tolist())
 
-    def _select(
-        self, place: int, cuts: Sequence[Any], times: Floats, users: EncodedIds
-    ) -> tuple[Flags, Flags]:
-        """Return which rows are trained on, and which are tested, at one cut."""
-        start, next_cut = cuts[place], [*cuts, inf][place + 1]
-        end = next_cut if self.window is None else start + _to_number(self.window)
-        train, test = times < start, (times >= start) & (times < end)
-        if self.history is not None:
-            train &= times >= start - _to_number(self.history)
-        if self.known_users:
-            test &= np.isin(users.codes, users.codes[train])
-        return train, test
+
+def parse_time(at: Any, name: str = "at") -> float:
+    """Return a number as it is, and text or a date as seconds since 1970.
+
+    Parameters
+    ----------
+    at : number, str, datetime.datetime or datetime.date
+        The time.
+    name : str
+        The name of the argument, for messages.
+
+    Raises
+    ------
+    InvalidInputError
+        It is no time.
+
+    Examples
+    --------
+    >>> parse_time("1970-01-02"), parse_time("1970-01-01T02:00+02:00"), parse_time(5)
+    (86400.0, 0.0, 5)
+    """
+    if is_number(at):
+        number: float = at
+        return number
+    if isinstance(at, str) and not (at.isdigit() and len(at) != len("20200131")):
+        with suppress(ValueError):
+            at = dt.datetime.fromisoformat(at)
+    if isinstance(at, dt.date) and not isinstance(at, dt.datetime):
+        at = dt.datetime(at.year, at.month, at.day)  # noqa: DTZ001 - UTC, as below
+    if not isinstance(at, dt.datetime) or at != at:  # noqa: PLR0124 - pandas' NaT
+        msg = (
+            f"{name} must be a timestamp (a number), an ISO date such as '2020-01-31', or a "
+            f"datetime, not {quote(at)}."
+        )
+        raise InvalidInputError(msg)
+    return (at if at.tzinfo else at.replace(tzinfo=dt.UTC)).timestamp()
 
 
 def _is_plain(duration: float | str) -> bool:
