@@ -120,7 +120,7 @@ def lower_is_better(name: str) -> bool:
     if name in ACCURACY:
         return not ACCURACY[name].greater_is_better
     try:
-        return not _parse_measure(name).greater_is_better
+        return not _parse_measures(name)[0].greater_is_better
     except InvalidInputError:  # a function of predictions, of which only the name is known
         return False
 
@@ -196,7 +196,7 @@ def parse_measures(measures: Any, known: Mapping[str, Measure] | None = None) ->
     by_name: dict[str, Measure] = {}
     for given in split_names(measures):
         name = given.strip().lower() if isinstance(given, str) else ""
-        one = known[name] if known and name in known else _parse_measure(given)
+        one = known[name] if known and name in known else _parse_measures(given)[0]
         if by_name.setdefault(one.name, one) != one:
             msg = (
                 f"measures has two different measures named {one.name!r}. Rename one of them: "
@@ -206,40 +206,41 @@ def parse_measures(measures: Any, known: Mapping[str, Measure] | None = None) ->
     return list(by_name.values())
 
 
-def _parse_measure(one: Any) -> Measure:
-    if isinstance(one, Measure):
-        return one
-    if isinstance(one, Metric):
-        return _from_metric(one, "rated")
-    if isinstance(one, str):
-        text, colon, protocol = one.strip().partition(":")  # names of columns keep their case
-        protocol = protocol.lower()
+def _parse_measures(
+    given: Any, ks: Iterable[int | None] = (None,), protocol: str = "rated"
+) -> list[Measure]:
+    """Return a measure: one, or one per k for the name of a metric without a cutoff.
+
+    A metric has the given protocol, unless its name has one.
+    """
+    if isinstance(given, Measure):
+        return [given]
+    if isinstance(given, Metric):
+        return [_from_metric(given, protocol)]
+    if isinstance(given, str):
+        text, colon, named = given.strip().partition(":")  # names of columns keep their case
         if text.lower() in ACCURACY and not colon:
-            return ACCURACY[text.lower()]
-        if colon and protocol not in _PROTOCOLS:
-            msg = f"{one!r}: the protocol after the colon is unknown. "
+            return [ACCURACY[text.lower()]]
+        protocol = named.lower() if colon else protocol
+        if protocol not in _PROTOCOLS:
+            msg = f"{given!r}: the protocol after the colon is unknown. "
             raise InvalidInputError(msg + suggest(protocol, _PROTOCOLS))
-        return _from_metric(_parse_metric(text, one), protocol or "rated")
-    if isinstance(one, type) and issubclass(one, Metric):
-        msg = f"{one.__name__} is a class of metrics. Write {one.__name__}(10)."
+        try:
+            return [_from_metric(one, protocol) for one in parse_metrics(text, ks)]
+        except UnknownMetricError:
+            names = suggest(text.partition("@")[0].partition("(")[0], {*METRICS, *ACCURACY})
+            msg = f"No measure is named {given!r}. {names}"
+            raise UnknownMetricError(msg) from None
+    if isinstance(given, type) and issubclass(given, Metric):
+        msg = f"{given.__name__} is a class of metrics. Write {given.__name__}(10)."
         raise InvalidInputError(msg)
-    if callable(one):
-        return make_measure(one)
+    if callable(given):
+        return [make_measure(given)]
     msg = (
         "A measure is a name such as 'rmse' or 'ndcg@10', a function, or make_measure(...), "
-        f"not {quote(one)}."
+        f"not {quote(given)}."
     )
     raise InvalidInputError(msg)
-
-
-def _parse_metric(text: str, given: str) -> Metric:
-    """Return the metric of a name; the error suggests Surprise's measures, too."""
-    name = text.partition("@")[0].partition("(")[0]
-    try:
-        return parse_metrics(text)[0]
-    except UnknownMetricError:
-        msg = f"No measure is named {given!r}. {suggest(name, {*METRICS, *ACCURACY})}"
-        raise UnknownMetricError(msg) from None
 
 
 def _from_metric(metric: Metric, protocol: str) -> Measure:
@@ -363,13 +364,15 @@ class FoldPlan:
         ks, threshold = Plan.complete_options(k, threshold, convention)
         if metrics is None:
             metrics = ["ndcg", *([] if threshold is None else ["precision", "recall"])]
+        is_both = len(protocols) > 1
         measures = [
-            measure
-            for place, each in enumerate(dict.fromkeys(protocols))
-            for one in split_names(metrics)
-            for measure in _add_protocol(one, each, ks, is_first=place == 0)
+            one
+            for each in protocols
+            for given in split_names(metrics)
+            for one in _parse_measures(given, ks, each)
             # of a user's own ratings, measures of what is recommended mean nothing
-            if each != "rated" or len(protocols) == 1 or not _needs_recommendations(measure)
+            if not (is_both and each == "rated" and ":" not in str(given))
+            or not (one.metric and one.metric.needs)
         ]
         plan = cls.of(measures, threshold, convention, features=features, k=ks)
         if plan.rated is None and plan.catalogue is None:
@@ -390,19 +393,3 @@ class FoldPlan:
             for one in self.measures
             if one.metric and one.protocol == protocol
         }
-
-
-def _add_protocol(given: Any, protocol: str, ks: list[int | None], *, is_first: bool) -> list[Any]:
-    """Return a metric's measures; a name with a protocol counts only once."""
-    if not isinstance(given, str | Metric) or str(given).strip().lower() in ACCURACY:
-        return [given] if is_first else []
-    name, colon, named = str(given).partition(":")
-    if colon:
-        return [f"{one}:{named}" for one in parse_metrics(name, ks)] if is_first else []
-    parsed = [given] if isinstance(given, Metric) else parse_metrics(name, ks)
-    return [_from_metric(one, protocol) for one in parsed]
-
-
-def _needs_recommendations(measure: Any) -> bool:
-    """Return whether a measure needs lists of recommended items."""
-    return isinstance(measure, Measure) and bool(measure.metric and measure.metric.needs)

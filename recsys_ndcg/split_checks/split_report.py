@@ -14,11 +14,9 @@ import pandas as pd
 from recsys_ndcg.comparison import Gate
 from recsys_ndcg.errors import (
     InvalidInputError,
-    as_float,
     check_choice,
     check_integer,
     format_count,
-    is_number,
     quote,
 )
 from recsys_ndcg.files import is_files, to_json_value
@@ -26,6 +24,7 @@ from recsys_ndcg.input import EncodedIds, Table, read_rows, reject_text_lists
 from recsys_ndcg.ratings import Interactions, read_interactions
 from recsys_ndcg.rendering import Document, Renderable, Section, ShownTable, Verdict, join_names
 from recsys_ndcg.scale import find_engine
+from recsys_ndcg.scoring import Plan
 from recsys_ndcg.split_checks.checks import run_checks
 from recsys_ndcg.split_checks.split import (
     ROW_NAMES,
@@ -267,11 +266,7 @@ def check_split(  # noqa: PLR0913 - all are inputs
     ('error', ("user 'ann' item 'a'",))
     """
     check_integer("k", k, 1)
-    if threshold is not None:
-        if not is_number(threshold):
-            msg = f"`threshold` must be a finite number, not {quote(threshold)}."
-            raise InvalidInputError(msg)
-        threshold = as_float(threshold)
+    threshold = Plan.of(threshold=threshold).threshold  # checked
     if test is None:
         msg = "test is None. Give the test rows."
         raise InvalidInputError(msg)
