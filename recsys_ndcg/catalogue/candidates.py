@@ -42,18 +42,18 @@ def warn_outside_scale(values: Floats, scale: tuple[float, float]) -> None:
 
 
 def warn_of_leak(  # noqa: PLR0913 - a sentence has many parts
-    n_seen: int, n_rows: int, first: Sequence[str], fact: str, *, if_some: str, if_all: str
+    fact: str, n_seen: int, n_rows: int, first: Sequence[str], *, if_some: str, if_all: str
 ) -> None:
     """Warn if the user and item of test ratings are a rating of the trainset, too.
 
     Parameters
     ----------
+    fact : str
+        What happened to them, such as ``"were rated in training"``.
     n_seen, n_rows : int
         The number of such test ratings, and of all test ratings.
     first : sequence of str
         The user and item of the first ones.
-    fact : str
-        What happened to them, such as ``"were rated in training"``.
     if_some, if_all : str
         What it means for the scores, if some or all test ratings are such.
     """

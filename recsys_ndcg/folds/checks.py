@@ -189,13 +189,13 @@ class CheckedSplits:
             yield trainset, testset
 
     def _report_split(self, train: Interactions, testset: list[Any]) -> SplitReport:
-        """Check a split as `check_split` does, but for what needs lists or takes long."""
+        """Check a split as `check_split` does, but for what needs lists."""
         try:
             test = read_interactions(testset, "testset")
         except InvalidInputError as error:  # Surprise can train on it nevertheless
             return SplitReport((), {"all checks": f"ids that can be compared ({error})"})
         train, test = (replace(one, time=self._find_times(one)) for one in (train, test))
-        return check_parts([train], {"test": test}, is_quick=True)
+        return check_parts([train], {"test": test})
 
     def _find_times(self, part: Interactions) -> Floats | None:
         """Return the times of the rows of a split; None if ratings have none."""
@@ -220,10 +220,10 @@ class CheckedSplits:
         leaks = [one for one in found if one.count]
         if leaks:
             warn_of_leak(
+                f"are in the trainset of their split ({len(leaks)} of {len(self.reports)} splits)",
                 sum(one.count or 0 for one in leaks),
                 sum(one.n_rows.get("test", 0) for one in self.reports),
                 leaks[0].rows,
-                f"are in the trainset of their split ({len(leaks)} of {len(self.reports)} splits)",
                 if_some="the model has seen them, and scores better than on new ratings",
                 if_all="the score is that of the training set, and does not describe new ratings",
             )

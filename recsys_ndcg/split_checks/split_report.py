@@ -291,7 +291,6 @@ def check_parts(
     *,
     threshold: float | None = None,
     k: int = 10,
-    is_quick: bool = False,
 ) -> SplitReport:
     """Run all checks on parts that are read.
 
@@ -305,8 +304,6 @@ def check_parts(
         The least rating of a relevant item.
     k : int
         The cutoff.
-    is_quick : bool
-        Whether to leave out the checks that take longer than reading the rows.
     """
     types: dict[str, dict[str, set[str]]] = {"user": {}, "item": {}}
     summaries, names = [], {}
@@ -318,7 +315,7 @@ def check_parts(
     profiles = {name: Profile(name, part, summary) for name, part in parts.items()}
     retyped = tuple(_describe_types(types, profiles["test"]))
     split = Split(summary, profiles, retyped, k, threshold)
-    findings, skipped = run_checks(split, is_quick=is_quick)
+    findings, skipped = run_checks(split)
     n_rows = {"train": len(summary), **{name: len(part) for name, part in parts.items()}}
     names |= {name: part.names for name, part in parts.items()}
     return SplitReport(tuple(findings), skipped, n_rows, names)

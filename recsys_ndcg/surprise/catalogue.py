@@ -361,10 +361,10 @@ def _warn_of_seen_labels(candidates: Candidates, labels: Rows) -> None:
         of_some = "they are no candidates, and count as missed"
         of_all = "no list has any of them, so nothing is measured"
     warn_of_leak(
+        "were rated in training",
         int(seen.sum()),
         len(seen),
         test.name_rows(seen),
-        "were rated in training",
         if_some=of_some,
         if_all=of_all,
     )
