@@ -132,28 +132,6 @@ def test_many_ratings_at_the_same_time_are_in_the_order_of_their_rows() -> None:
     assert held_out(LeaveLastOut(7), rated(*"a" * 500, times=times)) == [expected]
 
 
-@given(times_drawn, st.integers(1, 5), st.booleans(), st.sampled_from([int, float, str]))
-def test_a_cut_in_time_keeps_equal_times_together(
-    rows: list[tuple[int, int]], size: int, known_users: Any, kind: Callable[[int], Any]
-) -> None:
-    """They are tested; users without training ratings are left out of the test."""
-    users, times = zip(*rows, strict=True)
-    data = rated(*users, times=list(map(kind, times)))
-    splits = TimeSplit(size, known_users=known_users)
-    cut = sorted(times)[-size] if size < len(times) else -math.inf
-    train = [row for row, time in enumerate(times) if time < cut]
-    known = {users[row] for row in train} if known_users else {*users}
-    test = [row for row, time in enumerate(times) if time >= cut and users[row] in known]
-    if not train or not test:
-        assert_rejected("TimeSplit: .*(leaves no|none)", parts, splits, data)
-        return
-    assert splits.n_left_out is None
-    [(trained, tested)] = parts(splits, data)
-    assert sorted(item for _, item in trained) == train
-    assert [item for _, item in tested] == test
-    assert splits.n_left_out == len(rows) - len(train) - len(test)
-
-
 def test_the_folds_of_a_user_and_of_each_rating_are_random() -> None:
     """A user of two ratings would otherwise always be in the first two of four folds."""
     pairs, shared = set(), set()
