@@ -13,7 +13,6 @@ import numpy as np
 from recsys_ndcg.arrays import Flags, Floats, Positions
 from recsys_ndcg.errors import InvalidInputError, check_integer, quote
 from recsys_ndcg.input import EncodedIds, Rows, encode_ids, raise_for_rows, to_column, to_times
-from recsys_ndcg.lists import group_columns
 
 
 class Splitter:
@@ -253,9 +252,10 @@ def _sort_rows(
     places : array, optional
         The place of each user.
     """
-    codes = (users.codes if places is None else places[users.codes].astype(np.int32))[order]
-    columns, offsets = group_columns(codes, {"row": order}, len(users.ids))
-    return columns["row"], np.repeat(offsets[1:], np.diff(offsets)) - np.arange(len(order))
+    place = users.codes if places is None else places[users.codes]
+    sizes = np.bincount(place)
+    rows = order[np.argsort(place[order], kind="stable")]
+    return rows, np.repeat(np.cumsum(sizes), sizes) - np.arange(len(order))
 
 
 def get_ratings(data: Any) -> Sequence[Any]:

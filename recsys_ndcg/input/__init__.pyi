@@ -24,6 +24,7 @@ from recsys_ndcg.input.indexed_tables import tabulate_rows as tabulate_rows
 from recsys_ndcg.input.known_files import find_known_file as find_known_file
 from recsys_ndcg.input.list_tables import match_lists as match_lists
 from recsys_ndcg.input.matrices import to_array as to_array
+from recsys_ndcg.input.pickles import Prediction as Prediction
 from recsys_ndcg.input.python_objects import parse_list as parse_list
 from recsys_ndcg.input.rows import Rows as Rows
 from recsys_ndcg.input.rows import to_column as to_column
