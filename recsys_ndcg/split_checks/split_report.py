@@ -8,7 +8,6 @@ from functools import reduce
 from operator import add
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from recsys_ndcg.comparison import Gate
@@ -343,13 +342,10 @@ def _read_batches(
         differing = {a: b for a, b in found.items() if a != b}
         if text is not None and not text.heading:
             differing = {}
+        ratings = {"rating": "true"} if "true" in mapped else None
         for batch in read_users_in_batches(data, mapped, memory_limit, text):
-            rating, time = (
-                batch.column(one).to_numpy().astype(np.float64) if one in mapped else None
-                for one in ("true", "timestamp")
-            )
-            part = Interactions.of(batch.column("user"), batch.column("item"), rating, time)
-            yield replace(part, names=differing)
+            part = read_interactions(batch, name, ratings)
+            yield replace(part, names=differing, others={})
     except InvalidInputError as error:
         msg = f"{name}: {error}"
         raise InvalidInputError(msg) from None

@@ -701,28 +701,6 @@ def test_batches_of_users_add_up() -> None:
     assert found.to_dict() == check(parts).to_dict()
 
 
-def test_rows_trainsets_and_dates_are_read() -> None:
-    """As of frames with numbers."""
-    parts = make_split()
-    frames = {name: parts[name] for name in ("train", "test")}
-    expected = check(frames).to_dict()
-    rows = {name: [*one.itertuples(index=False, name=None)] for name, one in frames.items()}
-    assert check(rows).to_dict() == expected
-    dates = {
-        name: one.assign(timestamp=pd.to_datetime(one["timestamp"], unit="s"))
-        for name, one in frames.items()
-    }
-    assert check(dates).to_dict() == expected
-    texts = {
-        name: one.assign(timestamp=one["timestamp"].astype(str)) for name, one in dates.items()
-    }
-    assert check(texts).to_dict() == expected
-    named = {name: one.rename(columns={"rating": "stars"}) for name, one in frames.items()}
-    found = check(named, columns={"rating": "stars"}).to_dict()
-    assert found.pop("columns") == {name: {"rating": "stars"} for name in frames}
-    assert found == {name: one for name, one in expected.items() if name != "columns"}
-
-
 def test_what_is_missing_is_named() -> None:
     """Checks that need times, ratings, a threshold, lists or validation rows."""
     parts = make_split()
@@ -743,25 +721,10 @@ def test_parts_that_cannot_be_read_are_rejected() -> None:
         rn.check_split(parts["train"], parts["test"].head(0))
     with rejects("train: .*no column 'user'"):
         rn.check_split(parts["train"].drop(columns="user"), parts["test"])
-    with rejects("'grade' is not one of our column names. .* item, rating, timestamp, user"):
-        rn.check_split(parts["train"], parts["test"], columns={"grade": "x"})
     with rejects("threshold must be a finite number"):
         rn.check_split(parts["train"], parts["test"], threshold=np.nan)
     with rejects("train: timestamp: text such as 'soon', which is no time, in row 0, 1, 2"):
         rn.check_split(parts["train"].assign(timestamp="soon"), parts["test"])
-    with rejects("test: item: a missing id in row 0, 1, 2"):
-        rn.check_split(parts["train"], parts["test"].assign(item=None))
-    with rejects("test: rating: an infinite value in row 0"):
-        rn.check_split(parts["train"], parts["test"].assign(rating=np.inf))
-    with rejects("test: no-file.*: no file matches"):
-        rn.check_split(parts["train"], "no-file*.csv")
-    with rejects("test: Row 1 .*; each must be like the first one"):
-        rn.check_split(parts["train"], [(1, 2), (3, 4, 5)])
-    with rejects("columns must map our names to the table's, .*'rating': 'stars'"):
-        rn.check_split(parts["train"], parts["test"], columns="rating")  # type: ignore[arg-type]
-    doubled = parts["test"].assign(date=1, day_id=1).rename(columns={"timestamp": "time"})
-    with rejects("no column 'timestamp'; 'time' and 'date' could each be it"):
-        rn.check_split(parts["train"], doubled)
 
 
 def test_the_report_is_printed_and_has_a_page() -> None:
