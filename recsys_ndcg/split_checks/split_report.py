@@ -11,13 +11,7 @@ from typing import Any
 import pandas as pd
 
 from recsys_ndcg.comparison import Gate
-from recsys_ndcg.errors import (
-    InvalidInputError,
-    check_choice,
-    check_integer,
-    format_count,
-    quote,
-)
+from recsys_ndcg.errors import InvalidInputError, check_choice, check_integer, format_count, quote
 from recsys_ndcg.files import is_files, to_json_value
 from recsys_ndcg.input import EncodedIds, Table, read_rows, reject_text_lists
 from recsys_ndcg.ratings import Interactions, read_interactions

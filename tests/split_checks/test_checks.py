@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -566,42 +565,6 @@ def test_few_users_cannot_tell_models_apart() -> None:
     found = rn.check_split([(user, 1) for user in range(3)], test)["what this split can tell apart"]
     assert (found.verdict, dict(found.numbers)) == ("warning", {})
     assert found.sentence.startswith("3 test users can hardly tell two models apart")
-
-
-@pytest.mark.parametrize(
-    ("heading", "rows", "said"),
-    [
-        ("klant,artikel\n", "1,2\n3,4\n", ["Using klant as user, artikel as item"]),
-        ("u,i,r\n", "1,2,5\n3,4,5\n", ["Using u as user, i as item, r as rating"]),
-        ("", "1,2\n3,4\n", []),
-    ],
-)
-@pytest.mark.parametrize("limit", [None, "8GB"])
-def test_a_heading_is_found_alike_in_memory_and_on_disk(
-    tmp_path: Path, heading: str, rows: str, said: list[str], limit: str | None
-) -> None:
-    """Also one of unknown words, which are taken by their places with a warning."""
-    pytest.importorskip("duckdb")
-    (tmp_path / "r.csv").write_text(heading + rows)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        found = rn.check_split(tmp_path / "r.csv", [(1, 2)], memory_limit=limit)
-    assert [str(one.message).partition(".")[0] for one in caught] == said
-    assert (found.n_rows["train"], found["pairs in both parts"].count) == (2, 1)
-
-
-@pytest.mark.parametrize("header", ["user,item\n", "item,user\n", ""])
-def test_files_of_users_and_items_need_no_ratings(tmp_path: Path, header: str) -> None:
-    """With a header, in any order, or without one."""
-    (tmp_path / "r.csv").write_text(header + "1,2\n3,4\n")
-    rows = [(2, 1), (4, 3)] if header.startswith("item") else [(1, 2), (3, 4)]
-    found = rn.check_split(tmp_path / "r.csv", rows)
-    assert (found.n_rows["train"], found["pairs in both parts"].count) == (2, 2)
-    (tmp_path / "wide.csv").write_text("when,what,who,why,where\n1,2,3,4,5\n")
-    with rejects(
-        "train: The table has no columns 'user' and 'item'; it has when, what, who, why, where"
-    ):
-        rn.check_split(tmp_path / "wide.csv", rows)
 
 
 def test_missing_times_and_ratings_are_left_out_and_counted() -> None:
