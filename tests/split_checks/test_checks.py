@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -482,30 +481,6 @@ def test_false_alarms_on_random_splits_are_rare() -> None:
     assert np.mean(means) == pytest.approx(1.0, abs=0.02)
 
 
-def test_files_larger_than_memory_give_the_same_report(tmp_path: Path) -> None:
-    """Sorted on disk, in batches of users: with a header, without one, and as Parquet."""
-    pytest.importorskip("duckdb")
-    parts = {name: one for name, one in make_split().items() if name != "lists"}
-    parts["train"] = pd.concat([parts["train"], parts["train"].head(2), parts["test"].head(1)])
-    expected = check(parts).to_dict()
-    forms: dict[str, Any] = {
-        "csv": lambda part, path: part.to_csv(path, index=False),
-        "dat": lambda part, path: path.write_text(
-            part.to_csv(index=False, header=False).replace(",", "::")
-        ),
-        "parquet": lambda part, path: part.to_parquet(path, index=False),
-    }
-    for name, write in forms.items():
-        paths = {part: tmp_path / f"{part}.{name}" for part in parts}
-        for part, path in paths.items():
-            write(parts[part].sample(frac=1, random_state=0), path)
-        for limit in ({}, {"memory_limit": "4GB"}):
-            found = check(paths, **limit).to_dict()
-            for one, other in zip(found["findings"], expected["findings"], strict=True):
-                for part in ("check", "verdict", "count", "sentence"):
-                    assert one[part] == other[part], (name, limit)
-
-
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])
 def test_files_are_read_by_the_names_of_their_columns(tmp_path: Path, suffix: str) -> None:
     """In any order, with other columns and dates: as the table, also within a memory limit."""
@@ -731,17 +706,6 @@ def test_the_command_exits_by_the_verdict(tmp_path: Path) -> None:
     assert found["rows"] == {"train": 1200, "test": 300}
     assert run(*words, "--fail-on", "fact").exit_code == 2
     assert run(*words[:2]).exit_code == 2
-
-
-def test_the_command_maps_columns(tmp_path: Path) -> None:
-    """As `columns` does."""
-    parts, names = make_split(), {"user": "uid", "rating": "points"}
-    for name in ("train", "test"):
-        parts[name].rename(columns=names).to_csv(tmp_path / f"{name}.csv", index=False)
-    files = tmp_path / "train.csv", tmp_path / "test.csv"
-    found = json_of("check-split", *files, "--columns", "user=uid,rating=points")
-    assert found == json.loads(json.dumps(rn.check_split(*files, columns=names).to_dict()))
-    assert found["columns"] == {"train": names, "test": names}
 
 
 def test_a_row_of_csv_has_the_first_rows_at_fault(tmp_path: Path) -> None:

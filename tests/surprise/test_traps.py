@@ -7,7 +7,6 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -306,17 +305,6 @@ def test_a_wrong_testset_is_rejected(fitted: Any, split: Any) -> None:
     assert merged.counts["duplicates"] == 1
 
 
-def test_a_testset_may_have_any_form(fitted: Any, split: Any, tmp_path: Path) -> None:
-    """Such as a table or a file, with other names of columns."""
-    trainset, testset = split
-    frame = pd.DataFrame(testset, columns=["userId", "movieId", "rating"])
-    frame.to_csv(tmp_path / "test.csv", index=False)
-    expected = evaluate_catalogue(fitted, trainset, testset, metrics="ndcg@5").mean
-    for one in (frame, frame.to_dict("list"), tmp_path / "test.csv"):
-        found = evaluate_catalogue(fitted, trainset, one, metrics="ndcg@5").mean
-        assert found.tolist() == expected.tolist()
-
-
 # test ratings that are in the trainset
 
 
@@ -464,11 +452,3 @@ def test_nearly_all_at_the_top_is_enough(n_top: int, n_other: int, top: float, s
     found = warnings_of(lambda: rn.surprise.accuracy.ndcg(rows, verbose=False))
     assert about(found, "Perhaps the model diverged") == (found[:1] if start else [])
     assert not start or (STEPS in found[0] and re.search(f"^{start}", found[0]))
-
-
-def test_an_algorithm_that_ranks_the_best_last_gives_a_warning(split: Any) -> None:
-    """Random order would be better."""
-    rare = samples.Formula(lambda train, _, item: 5 / (1 + len(train.ir[item]))).fit(split[0])
-    how: dict[str, Any] = {"metrics": "recall@20", "threshold": 1}
-    messages = warnings_of(lambda: evaluate_catalogue(rare, *split, **how))
-    assert about(messages, "but the same lists in random order score")
