@@ -62,10 +62,10 @@ LIMITS = {
     "code lines, ground": 1_187,
     "code lines, core": 14_764,
     "code lines, results": 9_154,
-    "code lines, lab": 5_847,
+    "code lines, lab": 5_623,
     "code lines, edges": 4_275,
-    "code lines": 35_227,
-    "files": 234,
+    "code lines": 35_003,
+    "files": 233,
     "names crossing a room's border": 361,
     "imports past a door": 0,
     "imports past a door by tests": 155,  # of 287 once; the aim is 0

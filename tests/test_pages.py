@@ -33,7 +33,7 @@ NEEDED = {
     "--memory-limit": "duckdb", "--html": "vl_convert", ".torchmetric(": "torchmetrics",
     ".mlflow_metric(": "mlflow", '"-m", "recsys_ndcg"': "cyclopts",
 }  # fmt: skip
-_WARN = ("warn", "emit_labelled_warnings")
+_WARN = ("warn", "warn_of_leak", "emit_labelled_warnings")
 
 
 def _name(page: Path) -> str:
@@ -182,7 +182,7 @@ def _warned() -> dict[str, str]:
                 f"{path.name}:{call.lineno}": _wording(call.args[0], function)
                 for call in ast.walk(function)
                 if isinstance(call, ast.Call) and call.args
-                if ast.unparse(call.func).rpartition(".")[2] == "warn"
+                if ast.unparse(call.func).rpartition(".")[2] in _WARN[:2]
                 if ast.unparse(call.args[0]) not in looped  # those below
             } | {
                 f"{path.name}:{one.lineno}": _wording(one.value, function)

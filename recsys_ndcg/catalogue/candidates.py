@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, NamedTuple, Protocol
-from weakref import WeakSet
 
 import numpy as np
 
 from recsys_ndcg.arrays import Flags, Floats, Ids, Positions, concat_ranges
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.errors import InvalidInputError, quote, warn
+from recsys_ndcg.errors import InvalidInputError, warn
 from recsys_ndcg.parallel import limit_threads, map_in_threads
 from recsys_ndcg.ratings import Interactions
 from recsys_ndcg.scoring import Plan
 
 _CELLS = 1 << 20
-_reported = WeakSet[Any]()  # data sets with a warning about their rating scale
 _FIX = "Test on ratings that are not in the trainset; KFold and train_test_split give such ratings."
 
 
-def warn_outside_scale(values: Floats, scale: tuple[float, float], source: Any) -> None:
-    """Warn if ratings are outside the rating scale, once for each source.
+def warn_outside_scale(values: Floats, scale: tuple[float, float]) -> None:
+    """Warn if ratings are outside the rating scale.
 
     Parameters
     ----------
@@ -31,17 +28,10 @@ def warn_outside_scale(values: Floats, scale: tuple[float, float], source: Any) 
         The ratings.
     scale : pair of float
         The lowest and the highest possible rating.
-    source : object
-        The data set or the trainset that the ratings come from.
     """
     low, high = scale
     outside = int(((values < low) | (values > high)).sum())
-    is_known = False
-    with suppress(TypeError):  # a user's own class that cannot be hashed
-        is_known = source in _reported
-        if outside:
-            _reported.add(source)
-    if outside and not is_known:
+    if outside:
         least, most = float(values.min()), float(values.max())
         warn(
             f"{outside} of {len(values)} ratings are outside the rating_scale ({low}, {high}); "
@@ -51,44 +41,27 @@ def warn_outside_scale(values: Floats, scale: tuple[float, float], source: Any) 
         )
 
 
-class Leak(NamedTuple):
-    """The number of test ratings whose user and item are a rating of the trainset, too.
+def warn_of_leak(  # noqa: PLR0913 - a sentence has many parts
+    fact: str, n_seen: int, n_rows: int, first: Sequence[str], *, if_some: str, if_all: str
+) -> None:
+    """Warn if the user and item of test ratings are a rating of the trainset, too.
 
     Parameters
     ----------
+    fact : str
+        What happened to them, such as ``"were rated in training"``.
     n_seen, n_rows : int
         The number of such test ratings, and of all test ratings.
-    first : pair of raw ids, optional
-        The first such user and item.
+    first : sequence of str
+        The user and item of the first ones.
+    if_some, if_all : str
+        What it means for the scores, if some or all test ratings are such.
     """
-
-    n_seen: int
-    n_rows: int
-    first: tuple[Any, Any] | None
-
-    @classmethod
-    def of(cls, train: Interactions, users: Sequence[Any], items: Sequence[Any]) -> Leak:
-        """Count the pairs of raw ids that are training ratings."""
-        seen = train.find_pairs(train.user.find(users), train.item.find(items)) >= 0
-        first = int(seen.argmax())
-        pair = (users[first], items[first]) if seen[first] else None
-        return cls(int(seen.sum()), len(seen), pair)
-
-    def warn(self, fact: str, if_some: str, if_all: str) -> None:
-        """Warn if there are such ratings.
-
-        Parameters
-        ----------
-        fact : str
-            What happened to them, such as ``"were rated in training"``.
-        if_some, if_all : str
-            What it means for the scores, if some or all test ratings are such.
-        """
-        share, meaning = f"{self.n_seen} of {self.n_rows}", if_some
-        if self.n_seen == self.n_rows:
-            share, meaning = f"All {self.n_rows}", if_all
-        if self.n_seen:
-            warn(f"{share} test ratings, the first {quote(self.first)}, {fact}: {meaning}. {_FIX}")
+    share, meaning = f"{n_seen} of {n_rows}", if_some
+    if n_seen == n_rows:
+        share, meaning = f"All {n_rows}", if_all
+    if n_seen:
+        warn(f"{share} test ratings, the first {first[0]}, {fact}: {meaning}. {_FIX}")
 
 
 def check_cutoff(k: int | None, n_items: int) -> None:

@@ -16,13 +16,7 @@ from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, quote, warn
 from recsys_ndcg.input import EncodedIds, Rows, check_id_types, encode_ids
 from recsys_ndcg.lazy import lazy_property
-from recsys_ndcg.lists import (
-    CataloguePool,
-    GroupedLists,
-    Pool,
-    group_rows,
-    join_tables,
-)
+from recsys_ndcg.lists import CataloguePool, GroupedLists, Pool, group_rows, join_tables
 from recsys_ndcg.ratings import Interactions, read_interactions
 
 if TYPE_CHECKING:

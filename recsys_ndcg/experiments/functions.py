@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,7 @@ from recsys_ndcg.catalogue import Candidates
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, format_count, quote, warn
 from recsys_ndcg.experiments.fingerprints import fingerprint
-from recsys_ndcg.input import Rows, read_rows, unwrap_ratings
+from recsys_ndcg.input import Prediction, Rows, read_rows
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.ratings import Interactions
 
@@ -95,16 +95,6 @@ def _number_ratings(rows: pd.DataFrame) -> pd.MultiIndex:
     return pd.MultiIndex.from_arrays([*(rows[name] for name in _RATING), repeats])
 
 
-class PlainPrediction(NamedTuple):
-    """A function's prediction of a test rating, with the fields of Surprise's predictions."""
-
-    uid: Any
-    iid: Any
-    r_ui: Any
-    est: float
-    details: dict[str, Any]
-
-
 class FunctionModel:
     """A function as a model of folds.
 
@@ -151,8 +141,8 @@ class FunctionModel:
 
     def fit(self, trainset: Any) -> None:
         """Train: call the function, unless it takes the pairs as well."""
-        rows = pd.DataFrame(unwrap_ratings(trainset), columns=_RATING)
-        self._train = self._columns.of_ratings(rows)
+        rows = Interactions.from_trainset(trainset).to_frame()
+        self._train = self._columns.of_ratings(rows.infer_objects())
         if not self._takes_pairs:
             self._predict = _name_estimates(self._call(self._function, self._train, **self._seeds))
 
@@ -163,7 +153,7 @@ class FunctionModel:
         rows = self._columns.of_ratings(pd.DataFrame(testset, columns=_RATING))
         estimates = self._estimate(rows.drop(columns="rating")).tolist()
         return [
-            PlainPrediction(user, item, rating, estimated, {"was_impossible": False})
+            Prediction(user, item, rating, estimated, {"was_impossible": False})
             for (user, item, rating), estimated in zip(testset, estimates, strict=True)
         ]
 

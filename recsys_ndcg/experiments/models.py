@@ -265,11 +265,7 @@ def _hash_table(features: Any) -> str:
     """Return a digest of a table of features."""
     known = Background.of(features=features)
     assert known is not None, "there is a table"  # noqa: S101
-    columns = [
-        (name, one.kind, one.values, one.is_known, [str(label) for label in one.labels])
-        for name, one in known.features.items()
-    ]
-    return fingerprint((known.items, columns))[0]
+    return fingerprint((known.items, known.features))[0]
 
 
 def parse_models(

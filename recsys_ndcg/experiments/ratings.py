@@ -106,9 +106,6 @@ def build_dataset(
             raise InvalidInputError(msg)
         _get_all_ratings(data)
         return data
-    if not isinstance(columns, Mapping | None):
-        msg = f"columns must map our names to yours, {{'rating': 'stars'}}, not {quote(columns)}."
-        raise InvalidInputError(msg)
     rows, others = _read_rows(data, columns)
     rated = [rating for _, _, rating, _ in rows]
     scale = (min(rated), max(rated)) if rating_scale is None else rating_scale

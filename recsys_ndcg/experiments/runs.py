@@ -18,12 +18,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import Floats
-from recsys_ndcg.comparison import (
-    CHANCE,
-    Comparison,
-    ModelScores,
-    compare,
-)
+from recsys_ndcg.comparison import CHANCE, Comparison, ModelScores, compare
 from recsys_ndcg.errors import (
     InvalidInputError,
     emit_labelled_warnings,

@@ -180,7 +180,7 @@ def experiment(  # noqa: PLR0913 - the contract
     ratings = build_dataset(data, columns, rating_scale, plain=plain)
     parsed = add_columns(parsed, ratings)
     plan = FoldPlan.of_protocols(protocol, metrics, k, threshold, convention, features=features)
-    split = CheckedSplits(ratings, splits, with_reports=True)
+    split = CheckedSplits(ratings, splits)
     split.check_n_jobs(n_jobs)
     plan = replace(split.resolve(plan), split_items=True)
     if plan.catalogue is not None:

@@ -15,10 +15,10 @@ import numpy as np
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.background import Background
-from recsys_ndcg.catalogue import Leak, warn_outside_scale
+from recsys_ndcg.catalogue import warn_of_leak, warn_outside_scale
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, quote, warn
-from recsys_ndcg.folds.rolling import RollingTime
 from recsys_ndcg.folds.splits import UserKFold, get_ratings
+from recsys_ndcg.folds.time_splits import RollingTime
 from recsys_ndcg.input import Rows, to_column, to_floats
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.lists import Facts, GroupedLists, group_rows
@@ -75,31 +75,18 @@ class CheckedSplits:
     ----------
     is_default_kind : bool
         Whether a number of folds was given in place of a splitter.
-    leaks : list of Leak
-        The training ratings in the testset of each split. The warning comes later, because splits
-        are made while no warning can point at the caller.
     reports : list of SplitReport
-        The checks of each split, if wanted.
+        The checks of each split.
     train : Interactions
         The training rows of the latest split.
     """
 
     train: Interactions
 
-    def __init__(
-        self,
-        data: Any,
-        given: Any,
-        kind: type = UserKFold,
-        name: str = "splits",
-        *,
-        with_reports: bool = False,
-    ) -> None:
+    def __init__(self, data: Any, given: Any, kind: type = UserKFold, name: str = "splits") -> None:
         self.data, self.is_default_kind = data, given is None or isinstance(given, numbers.Integral)
         self.splitter = _make_splitter(given, data, kind, name)
-        self.leaks: list[Leak] = []
         self.reports: list[SplitReport] = []
-        self._with_reports = with_reports
 
     @staticmethod
     def check_n_jobs(n_jobs: int | None) -> None:
@@ -191,27 +178,24 @@ class CheckedSplits:
     def _check_each(
         self, splits: Iterable[Any], inspect: Callable[[Floats], object]
     ) -> Iterator[Split]:
-        """Yield the splits after checks, and count the training ratings in their testsets."""
+        """Yield the splits after checks."""
         for place, split in enumerate(splits, 1):
             trainset, testset = _check_split(place, split)
-            users, items = (list(map(itemgetter(side), testset)) for side in (0, 1))
             train = self.train = Interactions.from_trainset(trainset)
             if place == 1:
-                warn_outside_scale(train.rated, trainset.rating_scale, self.data)
+                warn_outside_scale(train.rated, trainset.rating_scale)
                 inspect(train.rated)
-            self.leaks.append(Leak.of(train, users, items))
-            if self._with_reports:
-                self.reports.append(self._report_split(train, testset))
+            self.reports.append(self._report_split(train, testset))
             yield trainset, testset
 
     def _report_split(self, train: Interactions, testset: list[Any]) -> SplitReport:
-        """Check a split as `check_split` does, but for what needs lists or takes long."""
+        """Check a split as `check_split` does, but for what needs lists."""
         try:
             test = read_interactions(testset, "testset")
         except InvalidInputError as error:  # Surprise can train on it nevertheless
             return SplitReport((), {"all checks": f"ids that can be compared ({error})"})
         train, test = (replace(one, time=self._find_times(one)) for one in (train, test))
-        return check_parts([train], {"test": test}, is_quick=True)
+        return check_parts([train], {"test": test})
 
     def _find_times(self, part: Interactions) -> Floats | None:
         """Return the times of the rows of a split; None if ratings have none."""
@@ -228,17 +212,21 @@ class CheckedSplits:
         return None
 
     def warn_of_leaks(self) -> None:
-        """Warn once of all training ratings in testsets."""
-        found = [one for one in self.leaks if one.n_seen]
-        if not found:
-            return
-        n_seen = sum(one.n_seen for one in found)
-        n_rows = sum(one.n_rows for one in self.leaks)
-        found[0]._replace(n_seen=n_seen, n_rows=n_rows).warn(
-            f"are in the trainset of their split ({len(found)} of {len(self.leaks)} splits)",
-            "the model has seen them, and scores better than on new ratings",
-            "the score is that of the training set, and does not describe new ratings",
-        )
+        """Warn once of all training ratings in testsets.
+
+        Splits are made while no warning can point at the caller.
+        """
+        found = [one["pairs in both parts"] for one in self.reports if one.findings]
+        leaks = [one for one in found if one.count]
+        if leaks:
+            warn_of_leak(
+                f"are in the trainset of their split ({len(leaks)} of {len(self.reports)} splits)",
+                sum(one.count or 0 for one in leaks),
+                sum(one.n_rows.get("test", 0) for one in self.reports),
+                leaks[0].rows,
+                if_some="the model has seen them, and scores better than on new ratings",
+                if_all="the score is that of the training set, and does not describe new ratings",
+            )
 
 
 def _check_split(place: int, split: Any) -> Split:

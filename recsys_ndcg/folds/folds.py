@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import time
 import warnings
-from collections import Counter, deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import compress
 from operator import itemgetter
 from typing import Any
@@ -24,15 +25,14 @@ from recsys_ndcg.catalogue import (
     read_testset,
 )
 from recsys_ndcg.comparison import ModelScores, flatten_parameters
-from recsys_ndcg.errors import DivergedModelError, InvalidInputError
-from recsys_ndcg.folds.fitting import FoldRun, fit_and_predict
+from recsys_ndcg.errors import DivergedModelError, InvalidInputError, warn
 from recsys_ndcg.folds.measures import ACCURACY, FoldPlan
 from recsys_ndcg.input import to_column, to_floats
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.lists import Grades, GroupedLists, hash_ids, to_lists
 from recsys_ndcg.progress import iterate_with_progress
 from recsys_ndcg.ratings import Interactions
-from recsys_ndcg.report import split_by_items
+from recsys_ndcg.report import build_tracker_keys, split_by_items
 from recsys_ndcg.scoring import Audit, Plan, Totals
 
 _HASHES = 256  # of the pairs in a testset
@@ -40,6 +40,124 @@ _NOT_KEPT = (
     "This search kept no scores of users (keep_per_user=False, or too many users): pass "
     "keep_per_user=True, and fit again."
 )
+
+
+@dataclass(frozen=True, eq=False)
+class FoldRun:
+    """One model, trained on one fold and measured; or the error that ended it.
+
+    Parameters
+    ----------
+    model, seed, fold : str, int, int
+        In an experiment, the name of the model, and the seed and the number of the fold.
+    split : str
+        In an experiment, a digest of the trainset and the testset.
+    test, train : mapping
+        The value of every measure on the testset, and on the trainset if it is measured.
+    fit_time, test_time, rank_time, measure_time : float
+        Seconds to fit, to predict the testset, to estimate and rank the catalogue, and for the
+        rest.
+    n_users : int
+        Number of users in the testset.
+    audits : mapping of str to Audit
+        The ranking measures by protocol: the scores of every user if they are kept, or totals.
+    without_order : sequence of str
+        The ranking measures of lists in each of which all estimates are equal.
+    by_items : pandas.DataFrame, optional
+        The scores by popularity of items in training (`Report.by_items`), if wanted.
+    tested : frozenset of int
+        Hashes of some of the rated pairs in the testset: folds with a common one test it twice.
+    diverged : DivergedModelError, optional
+        The error of a model that estimates NaN.
+    peak_memory : float
+        In an experiment, the process's peak memory meanwhile, in megabytes.
+    warnings : tuple of str
+        In an experiment, the messages of the warnings.
+    error, traceback : str
+        In an experiment, why the model failed.
+    """
+
+    model: str = ""
+    seed: int = 0
+    fold: int = 0
+    split: str = ""
+    test: Mapping[str, Any] = field(default_factory=dict)
+    train: Mapping[str, Any] = field(default_factory=dict)
+    fit_time: float = 0.0
+    test_time: float = 0.0
+    rank_time: float = 0.0
+    measure_time: float = math.nan
+    n_users: int = 0
+    audits: Mapping[str, Audit] = field(default_factory=dict)
+    without_order: Sequence[str] = ()
+    by_items: pd.DataFrame | None = None
+    tested: frozenset[int] = frozenset()
+    diverged: DivergedModelError | None = None
+    peak_memory: float = math.nan
+    warnings: tuple[str, ...] = ()
+    error: str = ""
+    traceback: str = ""
+
+    def __str__(self) -> str:
+        """Return its name in messages."""
+        return f"{self.model}, seed {self.seed}, fold {self.fold}"
+
+    @property
+    def key(self) -> tuple[str, int, int]:
+        """In an experiment, the model, and the seed and the number of the fold."""
+        return self.model, self.seed, self.fold
+
+    @property
+    def names(self) -> dict[str, list[str]]:
+        """The names of the ranking measures by protocol."""
+        return {
+            protocol: [
+                one if protocol == "rated" else f"{one}:{protocol}" for one in audit.totals.names
+            ]
+            for protocol, audit in self.audits.items()
+        }
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """The value of every measure."""
+        return {name: float(value) for name, value in self.test.items()}
+
+    @property
+    def costs(self) -> dict[str, float]:
+        """Seconds to fit, to predict and to measure, and megabytes of memory."""
+        return {
+            "fit_seconds": self.fit_time,
+            "predict_seconds": self.test_time + self.rank_time,
+            "measure_seconds": self.measure_time,
+            "peak_memory_mb": self.peak_memory,
+        }
+
+    @staticmethod
+    def warn_of_random_order(who: str, names: Sequence[Sequence[str]], parts: str) -> None:
+        """Warn of an algorithm whose lists have no order.
+
+        Parameters
+        ----------
+        who : str
+            The algorithm.
+        names : sequence of sequences of str
+            For each part, the measures of lists without an order; usually none.
+        parts : str
+            A noun for the parts: folds or combinations.
+        """
+        bad = [one for one in names if one]
+        if bad:
+            warn(
+                f"{who} estimates the same for every item of a user ({len(bad)} of {len(names)} "
+                f"{parts}): random order scores the same in {', '.join(bad[0])}. Check its "
+                "parameters, and whether it can learn from these ratings."
+            )
+
+    def to_metrics(self) -> dict[str, float]:
+        """Return scores and costs as one flat dict of numbers, under keys that trackers take."""
+        values = {**self.scores, **self.costs}
+        keys = build_tracker_keys(values)
+        return {keys[name]: value for name, value in values.items() if math.isfinite(value)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,68 +208,85 @@ class Fold:
         """The number of test ratings of each user."""
         return Counter(map(itemgetter(0), self.testset))
 
-    @property
-    def task(self) -> dict[str, Any]:
-        """The arguments of `fit_and_predict`, except the model."""
-        plan = self.plan
-        return {
-            "trainset": self.trainset,
-            "testset": self.testset,
-            "functions": [one for one in plan.measures if one.function is not None],
-            "predicts_trainset": plan.return_train_measures,
-            "returns_predictions": plan.rated is not None,
-        }
-
     def run(self, model: Any, show: Callable[[float], Any] = lambda _: None) -> FoldRun:
         """Fit a model, predict, and measure; `show` gets the ranked share of the catalogue."""
-        start, catalogue, lists = time.time(), self.plan.catalogue, None
-        run = fit_and_predict(model, **self.task)
-        if catalogue is None and model.returns_lists and not run.predictions[0]:
-            msg = (
-                "The model returns lists, without estimates of all test ratings, and only the "
-                "catalogue protocol measures lists. Pass protocol='catalogue', or return a "
-                "function that estimates any pairs."
-            )
-            raise InvalidInputError(msg)
-        if catalogue is not None and run.diverged is None:
-            begun = time.time()
-            show(0.0)
-            try:
-                lists = _rank_catalogue(model, self.trainset, self.testset, catalogue, show)
-                run = replace(run, rank_time=time.time() - begun)
-            except DivergedModelError as error:  # its traceback would keep the model in memory
-                run = replace(run, diverged=error.with_traceback(None))
-            finally:  # a bar does not show the step any longer
-                show(1.0)
-        run = self.measure(run, lists)
-        others = run.fit_time + run.test_time + run.rank_time
-        run = replace(run, measure_time=max(time.time() - start - others, 0.0))
-        return replace(run, seed=self.seed, fold=self.number, split=self.split)
-
-    def measure(self, run: FoldRun, catalogue: GroupedLists | None = None) -> FoldRun:
-        """Rank the predictions of a run, and add the measures of the catalogue."""
-        plan, again = self.plan, FoldRun(test=run.train)
-        if plan.rated is not None and run.diverged is None:
-            ranked, ranked_again = run.predictions
-            run = self._rank(run, ranked, plan.rated)
-            again = self._rank(again, ranked_again, plan.rated)
-        if plan.catalogue is not None and catalogue is not None:
-            run = self._score(run, catalogue, plan.catalogue)
+        begun = time.perf_counter()
+        plan, start = self.plan, time.perf_counter()
+        model.fit(self.trainset)
+        fitted = time.perf_counter()
+        predictions: list[Any] | None = list(model.test(self.testset))
+        tested = time.perf_counter()
+        if model.returns_lists and not predictions:
+            predictions = None
+            if plan.catalogue is None:
+                msg = (
+                    "The model returns lists, without estimates of all test ratings, and only the "
+                    "catalogue protocol measures lists. Pass protocol='catalogue', or return a "
+                    "function that estimates any pairs."
+                )
+                raise InvalidInputError(msg)
+        lists = diverged = None
+        try:
+            model.check_not_diverged()
+            if plan.catalogue is not None:
+                lists = self._rank_catalogue(model, plan.catalogue, show)
+        except DivergedModelError as error:  # its traceback would keep the model in memory
+            diverged = error.with_traceback(None)
+        ranked = time.perf_counter()
+        run = self._measure(predictions, lists, diverged)
+        if plan.return_train_measures:
+            again = list(model.test(self.trainset.build_testset()))
+            run = replace(run, train=self._measure(again, None, diverged).test)
         return replace(
             run,
-            test=_merge(run, plan),
-            train=_merge(again, plan) if plan.return_train_measures else {},
+            seed=self.seed,
+            fold=self.number,
+            split=self.split,
+            fit_time=fitted - start,
+            test_time=tested - fitted,
+            rank_time=ranked - tested,
+            measure_time=time.perf_counter() - ranked + start - begun,
             n_users=len(self.list_lengths),
             tested=_hash_pairs(self.testset) if plan.keep_per_user else frozenset(),
-            predictions=([], []),
         )
 
-    def _rank(self, run: FoldRun, predictions: list[Any], own: Plan) -> FoldRun:
-        """Return a run with the measures of its predictions, if there are any."""
-        if not predictions:
-            return run
-        lists = build_rated_lists(predictions, own.duplicates)
-        return self._score(run, own.add_background(lists), own)
+    def _rank_catalogue(self, model: Any, plan: Plan, show: Callable[[float], Any]) -> GroupedLists:
+        """Return the test users' lists of the items that they did not rate in training."""
+        labels = read_testset(self.testset)
+        if model.returns_lists:
+            training = Interactions.from_trainset(self.trainset)
+            return build_chosen_lists(model.read_lists(), training, labels, plan)
+        show(0.0)
+        try:
+            candidates = model.candidates(self.trainset, choose_convention(plan))
+            lists = Placement(candidates, labels, plan, shown=False).lists(show)
+        finally:
+            show(1.0)  # a bar does not show the step any longer
+        return plan.add_background(lists)
+
+    def _measure(
+        self,
+        predictions: list[Any] | None,
+        catalogue: GroupedLists | None,
+        diverged: DivergedModelError | None,
+    ) -> FoldRun:
+        """Return a run with the value of every measure; a ranking measure without lists is NaN."""
+        run, plan = FoldRun(diverged=diverged), self.plan
+        computed = {
+            one.name: one.compute(predictions)
+            for one in plan.measures
+            if one.function is not None and predictions is not None
+        }
+        if plan.rated is not None and predictions and diverged is None:
+            lists = build_rated_lists(predictions, plan.rated.duplicates)
+            run = self._score(run, plan.rated.add_background(lists), plan.rated)
+        if plan.catalogue is not None and catalogue is not None:
+            run = self._score(run, catalogue, plan.catalogue)
+        values: dict[str, Any] = {}
+        for protocol, audit in run.audits.items():
+            values |= zip(run.names[protocol], audit.totals.mean.tolist(), strict=True)
+        values |= computed  # the mean error of users is another one
+        return replace(run, test={one.name: values.get(one.name, np.nan) for one in plan.measures})
 
     def _score(self, run: FoldRun, lists: GroupedLists, own: Plan) -> FoldRun:
         """Return a run with the measures of lists by one of the plans."""
@@ -234,32 +369,6 @@ def _hash_pairs(testset: list[Any]) -> frozenset[int]:
     return frozenset(np.sort(users * np.uint64(31) + items)[:_HASHES].tolist())
 
 
-def _merge(run: FoldRun, plan: FoldPlan) -> dict[str, Any]:
-    """Return the value of every measure; a ranking measure without lists is NaN."""
-    means = {
-        name: mean
-        for protocol, audit in run.audits.items()
-        for name, mean in zip(run.names[protocol], audit.totals.mean.tolist(), strict=True)
-    }
-    return {
-        one.name: (run.test if one.metric is None else means).get(one.name, np.nan)
-        for one in plan.measures
-    }
-
-
-def _rank_catalogue(
-    model: Any, trainset: Any, testset: Any, plan: Plan, show: Callable[[float], Any]
-) -> GroupedLists:
-    """Return the test users' lists of the items that they did not rate in training."""
-    labels = read_testset(testset)
-    if model.returns_lists:
-        return build_chosen_lists(
-            model.read_lists(), Interactions.from_trainset(trainset), labels, plan
-        )
-    candidates = model.candidates(trainset, choose_convention(plan))
-    return plan.add_background(Placement(candidates, labels, plan, shown=False).lists(show))
-
-
 def build_rated_lists(predictions: Any, duplicates: str) -> GroupedLists:
     """Return the ranked lists of predictions of test ratings.
 
@@ -327,23 +436,10 @@ def run_folds(
     **parallel
         Options of `joblib.Parallel`.
     """
-    folds = ((model, Fold(trainset, testset, plan)) for model, trainset, testset in tasks)
-    if plan.catalogue is not None:  # workers rank the catalogue, so that no predictions are sent
-        jobs = (delayed(fold.run)(model) for model, fold in folds)
-        results = _run_jobs(jobs, parallel)
-        return list(iterate_with_progress(results, "Fitting", total, enabled=progress))
-    dispatched: deque[Fold] = deque()
-
-    def dispatch() -> Iterator[Any]:
-        for model, fold in folds:
-            dispatched.append(fold)
-            yield delayed(fit_and_predict)(model, **fold.task)
-
-    results = _run_jobs(dispatch(), parallel)
+    jobs = (delayed(Fold(trainset, testset, plan).run)(model) for model, trainset, testset in tasks)
+    results = _run_jobs(jobs, parallel)
     try:
-        # this process ranks a fold while workers fit others
-        ranked = (dispatched.popleft().measure(one) for one in results)
-        return list(iterate_with_progress(ranked, "Fitting", total, enabled=progress))
+        return list(iterate_with_progress(results, "Fitting", total, enabled=progress))
     finally:  # stop the workers, also after an error in one fold while others are fitted
         with warnings.catch_warnings():  # joblib's, of interrupted work
             warnings.filterwarnings("ignore", category=UserWarning, module="joblib")

@@ -2,18 +2,114 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
+from numbers import Real
 from typing import Any
+
+import numpy as np
 
 from recsys_ndcg.catalogue import choose_convention
 from recsys_ndcg.convention import Convention, ConventionLike, split_names
 from recsys_ndcg.errors import InvalidInputError, UnknownMetricError, check_choice, quote, suggest
-from recsys_ndcg.folds.fitting import Measure, fcp, mae, mse, rmse
 from recsys_ndcg.metrics import METRICS, Metric, parse_metrics
 from recsys_ndcg.scoring import Cutoffs, Plan
 
 _PROTOCOLS = ("rated", "catalogue")
+
+
+# Surprise's four measures, equal to the last bit, in case it is not installed.
+
+
+def rmse(predictions: list[Any]) -> Any:
+    """Return the root of the mean squared error of predictions."""
+    return np.sqrt(mse(predictions))
+
+
+def mse(predictions: list[Any]) -> Any:
+    """Return the mean squared error of predictions."""
+    return np.mean([float((true - estimated) ** 2) for _, _, true, estimated, _ in predictions])
+
+
+def mae(predictions: list[Any]) -> Any:
+    """Return the mean absolute error of predictions."""
+    return np.mean([float(abs(true - estimated)) for _, _, true, estimated, _ in predictions])
+
+
+def fcp(predictions: list[Any]) -> Any:
+    """Return the fraction of concordant pairs: means over the users who have any."""
+    by_user: dict[Any, list[tuple[Any, Any]]] = defaultdict(list)
+    for user, _, true, estimated, _ in predictions:
+        by_user[user].append((true, estimated))
+    counts = Counter[Any](), Counter[Any]()
+    for user, rows in by_user.items():
+        for (true, estimated), (other, least) in product(rows, rows):
+            counts[0][user] += estimated > least and true > other
+            counts[1][user] += estimated >= least and true < other
+    each = ([one for one in side.values() if one] for side in counts)
+    concordant, discordant = (np.mean(side) if side else 0 for side in each)
+    if not concordant + discordant:
+        msg = (
+            "cannot compute fcp on this list of prediction. Does every user have at least two "
+            "predictions?"
+        )
+        raise ValueError(msg)
+    return concordant / (concordant + discordant)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number per fold, to maximise or to minimise.
+
+    Parameters
+    ----------
+    name : str
+        Lower case, as in the keys of the results.
+    greater_is_better : bool
+        Whether the greatest value is the best.
+    function : callable, optional
+        Computes it from the predictions of a fold.
+    keywords : mapping
+        Further arguments of the function.
+    metric : Metric, optional
+        A ranking metric in place of a function.
+    protocol : {'rated', 'catalogue'}
+        Which items it ranks: the user's test ratings, or all items not rated in training.
+    """
+
+    name: str
+    greater_is_better: bool
+    function: Callable[..., float] | None = None
+    keywords: dict[str, Any] = field(default_factory=dict)
+    metric: Metric | None = None
+    protocol: str = "rated"
+
+    @property
+    def is_from_surprise(self) -> bool:
+        """Whether it is one of Surprise's four measures."""
+        return self.function in (rmse, mae, mse, fcp)
+
+    def compute(self, predictions: list[Any]) -> Any:
+        """Return the function's value for some predictions.
+
+        Raises
+        ------
+        InvalidInputError
+            The function does not return a number.
+        ValueError
+            A measure of Surprise gets no predictions.
+        """
+        if self.is_from_surprise and not predictions:
+            msg = "Prediction list is empty."
+            raise ValueError(msg)
+        value: Any = self.function and self.function(predictions, **self.keywords)
+        if not isinstance(value, Real):
+            msg = f"The measure {self.name!r} must return a number, not {quote(value)}."
+            raise InvalidInputError(msg)
+        return value if isinstance(value, np.floating) else float(value)
+
 
 #: Surprise's four measures.
 ACCURACY = {one.__name__: Measure(one.__name__, one is fcp, one) for one in (rmse, mae, mse, fcp)}
@@ -24,7 +120,7 @@ def lower_is_better(name: str) -> bool:
     if name in ACCURACY:
         return not ACCURACY[name].greater_is_better
     try:
-        return not _parse_measure(name).greater_is_better
+        return not _parse_measures(name)[0].greater_is_better
     except InvalidInputError:  # a function of predictions, of which only the name is known
         return False
 
@@ -100,7 +196,7 @@ def parse_measures(measures: Any, known: Mapping[str, Measure] | None = None) ->
     by_name: dict[str, Measure] = {}
     for given in split_names(measures):
         name = given.strip().lower() if isinstance(given, str) else ""
-        one = known[name] if known and name in known else _parse_measure(given)
+        one = known[name] if known and name in known else _parse_measures(given)[0]
         if by_name.setdefault(one.name, one) != one:
             msg = (
                 f"measures has two different measures named {one.name!r}. Rename one of them: "
@@ -110,40 +206,41 @@ def parse_measures(measures: Any, known: Mapping[str, Measure] | None = None) ->
     return list(by_name.values())
 
 
-def _parse_measure(one: Any) -> Measure:
-    if isinstance(one, Measure):
-        return one
-    if isinstance(one, Metric):
-        return _from_metric(one, "rated")
-    if isinstance(one, str):
-        text, colon, protocol = one.strip().partition(":")  # names of columns keep their case
-        protocol = protocol.lower()
+def _parse_measures(
+    given: Any, ks: Iterable[int | None] = (None,), protocol: str = "rated"
+) -> list[Measure]:
+    """Return a measure: one, or one per k for the name of a metric without a cutoff.
+
+    A metric has the given protocol, unless its name has one.
+    """
+    if isinstance(given, Measure):
+        return [given]
+    if isinstance(given, Metric):
+        return [_from_metric(given, protocol)]
+    if isinstance(given, str):
+        text, colon, named = given.strip().partition(":")  # names of columns keep their case
         if text.lower() in ACCURACY and not colon:
-            return ACCURACY[text.lower()]
-        if colon and protocol not in _PROTOCOLS:
-            msg = f"{one!r}: the protocol after the colon is unknown. "
+            return [ACCURACY[text.lower()]]
+        protocol = named.lower() if colon else protocol
+        if protocol not in _PROTOCOLS:
+            msg = f"{given!r}: the protocol after the colon is unknown. "
             raise InvalidInputError(msg + suggest(protocol, _PROTOCOLS))
-        return _from_metric(_parse_metric(text, one), protocol or "rated")
-    if isinstance(one, type) and issubclass(one, Metric):
-        msg = f"{one.__name__} is a class of metrics. Write {one.__name__}(10)."
+        try:
+            return [_from_metric(one, protocol) for one in parse_metrics(text, ks)]
+        except UnknownMetricError:
+            names = suggest(text.partition("@")[0].partition("(")[0], {*METRICS, *ACCURACY})
+            msg = f"No measure is named {given!r}. {names}"
+            raise UnknownMetricError(msg) from None
+    if isinstance(given, type) and issubclass(given, Metric):
+        msg = f"{given.__name__} is a class of metrics. Write {given.__name__}(10)."
         raise InvalidInputError(msg)
-    if callable(one):
-        return make_measure(one)
+    if callable(given):
+        return [make_measure(given)]
     msg = (
         "A measure is a name such as 'rmse' or 'ndcg@10', a function, or make_measure(...), "
-        f"not {quote(one)}."
+        f"not {quote(given)}."
     )
     raise InvalidInputError(msg)
-
-
-def _parse_metric(text: str, given: str) -> Metric:
-    """Return the metric of a name; the error suggests Surprise's measures, too."""
-    name = text.partition("@")[0].partition("(")[0]
-    try:
-        return parse_metrics(text)[0]
-    except UnknownMetricError:
-        msg = f"No measure is named {given!r}. {suggest(name, {*METRICS, *ACCURACY})}"
-        raise UnknownMetricError(msg) from None
 
 
 def _from_metric(metric: Metric, protocol: str) -> Measure:
@@ -267,13 +364,15 @@ class FoldPlan:
         ks, threshold = Plan.complete_options(k, threshold, convention)
         if metrics is None:
             metrics = ["ndcg", *([] if threshold is None else ["precision", "recall"])]
+        is_both = len(protocols) > 1
         measures = [
-            name
-            for place, each in enumerate(dict.fromkeys(protocols))
-            for one in split_names(metrics)
-            for name in _add_protocol(one, each, ks, is_first=place == 0)
+            one
+            for each in protocols
+            for given in split_names(metrics)
+            for one in _parse_measures(given, ks, each)
             # of a user's own ratings, measures of what is recommended mean nothing
-            if len(protocols) == 1 or not _needs_recommendations(name, each)
+            if not (is_both and each == "rated" and ":" not in str(given))
+            or not (one.metric and one.metric.needs)
         ]
         plan = cls.of(measures, threshold, convention, features=features, k=ks)
         if plan.rated is None and plan.catalogue is None:
@@ -294,20 +393,3 @@ class FoldPlan:
             for one in self.measures
             if one.metric and one.protocol == protocol
         }
-
-
-def _add_protocol(given: Any, protocol: str, ks: list[int | None], *, is_first: bool) -> list[Any]:
-    """Return the names of a metric's measures; a name with a protocol counts only once."""
-    if not isinstance(given, str | Metric) or str(given).strip().lower() in ACCURACY:
-        return [given] if is_first else []
-    name, colon, named = str(given).partition(":")
-    if colon:
-        return [f"{one}:{named}" for one in parse_metrics(name, ks)] if is_first else []
-    parsed = [given] if isinstance(given, Metric) else parse_metrics(name, ks)
-    return [f"{one}:{protocol}" if protocol != "rated" else one for one in parsed]
-
-
-def _needs_recommendations(measure: Any, protocol: str) -> bool:
-    """Return whether a measure under a protocol needs lists of recommended items."""
-    one = _parse_measure(measure)
-    return protocol == "rated" and one.metric is not None and bool(one.metric.needs)

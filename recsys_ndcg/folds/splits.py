@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from itertools import compress
-from math import ceil
 from numbers import Integral
 from operator import itemgetter
 from typing import Any, NoReturn
@@ -14,12 +11,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from recsys_ndcg.arrays import Flags, Floats, Positions
-from recsys_ndcg.errors import InvalidInputError, check_flag, check_integer, is_number, quote
-from recsys_ndcg.input import EncodedIds, encode_ids, raise_for_rows, to_column
-from recsys_ndcg.lists import group_columns
-
-_MISSING = ("", "nan", "NaT", "<NA>")
-_INEXACT = 2.0**53  # from here on, floats cannot distinguish neighbouring whole numbers
+from recsys_ndcg.errors import InvalidInputError, check_integer, quote
+from recsys_ndcg.input import EncodedIds, Rows, encode_ids, raise_for_rows, to_column, to_times
 
 
 class Splitter:
@@ -238,102 +231,6 @@ class LeaveLastOut(_LeaveOut):
         yield self._test_last(users, np.argsort(read_times(ratings), kind="stable"))
 
 
-class TimeSplit(Splitter):
-    """Test all ratings from a certain time on, for all users.
-
-    Use it for conditions as in production: the model knows no later rating, not even another
-    user's. Few users may have ratings before and after the cut, so check how many users the scores
-    are computed from.
-
-    Parameters
-    ----------
-    test_size : float or int, optional
-        The share of tested ratings, between 0 and 1, or their number; 0.2 by default. All ratings
-        at the time of the cut are tested, so there may be more.
-    at : number, str, datetime.datetime or datetime.date, optional
-        In place of `test_size`, the time from which ratings are tested. A number has the unit of
-        the data's timestamps. Text is an ISO date or time; it and a datetime without a time zone
-        are UTC, and are compared as seconds since 1970.
-    known_users : bool
-        Whether to test only users who have training ratings.
-
-    Attributes
-    ----------
-    n_left_out : int or None
-        Number of ratings that `known_users` left out of the testset; None before the split.
-
-    Examples
-    --------
-    >>> from surprise import Dataset, Reader
-    >>> from recsys_ndcg.datasets import sample_ratings
-    >>> ratings = sample_ratings(n_users=30)
-    >>> reader = Reader(rating_scale=(0.5, 5))
-    >>> data = Dataset.load_from_df(ratings[["user", "item", "rating"]], reader)
-    >>> data.raw_ratings = list(ratings.itertuples(index=False, name=None))  # with timestamps
-    >>> cut = TimeSplit(at="2016-01-01")
-    >>> [(trainset, testset)] = cut.split(data)
-    >>> trainset.n_ratings, len(testset), cut.n_left_out
-    (241, 19, 571)
-    """
-
-    n_splits = 1
-
-    def __init__(
-        self, test_size: float | None = None, at: Any = None, *, known_users: bool = True
-    ) -> None:
-        if test_size is not None and at is not None:
-            self._raise(
-                f"test_size={quote(test_size)} and at={quote(at)} both set the cut. Give only one."
-            )
-        if at is None:
-            test_size = 0.2 if test_size is None else test_size
-            whole = isinstance(test_size, Integral)
-            if not is_number(test_size) or not (test_size >= 1 if whole else 0 < test_size < 1):
-                self._raise(
-                    "test_size must be a share between 0 and 1 or a whole number of ratings, not "
-                    f"{quote(test_size)}."
-                )
-        else:
-            parse_time(at)
-        self.test_size = test_size
-        self.at = at
-        check_flag("known_users", known_users)
-        self.known_users = known_users
-        self.n_left_out: int | None = None
-
-    def _choose(self, ratings: Sequence[Any], users: EncodedIds) -> Iterator[tuple[Flags, Flags]]:
-        times = read_times(ratings)
-        cut = self._find_cut(times)
-        test = times >= cut
-        if test.all() or not test.any():
-            use = "to train on" if test.any() else "to test"
-            option = f"test_size={self.test_size}" if self.at is None else f"at={quote(self.at)}"
-            self._raise(
-                f"{option}, a cut at {quote(cut)}, leaves no rating {use}: the timestamps go from "
-                f"{quote(times.min())} to {quote(times.max())}."
-            )
-        train = ~test
-        if self.known_users:
-            test &= np.isin(users.codes, users.codes[train])
-        self.n_left_out = int(len(test) - train.sum() - test.sum())
-        if not test.any():
-            self._raise(
-                f"the users of the {self.n_left_out} ratings from {quote(cut)} on have none before "
-                "it. Choose another cut, or known_users=False."
-            )
-        yield train, test
-
-    def _find_cut(self, times: Floats | Positions) -> Any:
-        """Return the first tested time."""
-        if self.test_size is None:
-            return parse_time(self.at)
-        size, n = self.test_size, len(times)
-        n_train = n - (int(size) if isinstance(size, Integral) else ceil(size * n))
-        if n_train <= 0:
-            self._raise(f"test_size={size} leaves none of {n} ratings to train on.")
-        return np.partition(times, n_train)[n_train]
-
-
 def _get_generator(seed: Any) -> Any:
     """Return the generator for a seed as in Surprise: NumPy's global one for None."""
     if isinstance(seed, Integral):
@@ -355,46 +252,10 @@ def _sort_rows(
     places : array, optional
         The place of each user.
     """
-    codes = (users.codes if places is None else places[users.codes].astype(np.int32))[order]
-    columns, offsets = group_columns(codes, {"row": order}, len(users.ids))
-    return columns["row"], np.repeat(offsets[1:], np.diff(offsets)) - np.arange(len(order))
-
-
-def parse_time(at: Any, name: str = "at") -> float:
-    """Return a number as it is, and text or a date as seconds since 1970.
-
-    Parameters
-    ----------
-    at : number, str, datetime.datetime or datetime.date
-        The time.
-    name : str
-        The name of the argument, for messages.
-
-    Raises
-    ------
-    InvalidInputError
-        It is no time.
-
-    Examples
-    --------
-    >>> parse_time("1970-01-02"), parse_time("1970-01-01T02:00+02:00"), parse_time(5)
-    (86400.0, 0.0, 5)
-    """
-    if is_number(at):
-        number: float = at
-        return number
-    if isinstance(at, str) and not (at.isdigit() and len(at) != len("20200131")):
-        with suppress(ValueError):
-            at = dt.datetime.fromisoformat(at)
-    if isinstance(at, dt.date) and not isinstance(at, dt.datetime):
-        at = dt.datetime(at.year, at.month, at.day)  # noqa: DTZ001 - UTC, as below
-    if not isinstance(at, dt.datetime) or at != at:  # noqa: PLR0124 - pandas' NaT
-        msg = (
-            f"{name} must be a timestamp (a number), an ISO date such as '2020-01-31', or a "
-            f"datetime, not {quote(at)}."
-        )
-        raise InvalidInputError(msg)
-    return (at if at.tzinfo else at.replace(tzinfo=dt.UTC)).timestamp()
+    place = users.codes if places is None else places[users.codes]
+    sizes = np.bincount(place)
+    rows = order[np.argsort(place[order], kind="stable")]
+    return rows, np.repeat(np.cumsum(sizes), sizes) - np.arange(len(order))
 
 
 def get_ratings(data: Any) -> Sequence[Any]:
@@ -428,41 +289,23 @@ def get_ratings(data: Any) -> Sequence[Any]:
     return ratings
 
 
-def read_times(ratings: Sequence[Any]) -> Floats | Positions:
-    """Return the timestamps as numbers, and whole ones exactly.
+def read_times(ratings: Sequence[Any]) -> Floats:
+    """Return the timestamps as numbers; dates become seconds since 1970.
 
     Raises
     ------
     InvalidInputError
-        A timestamp is missing or is no number.
+        A timestamp is missing or is no time.
     """
-    given = list(map(itemgetter(3), ratings))
-    times = np.fromiter(map(_to_float, given), np.float64, len(given))
-    wrong = ~np.isfinite(times)
-    if wrong.any():
-        missing = np.array([one is None or str(one).strip() in _MISSING for one in given])
-        raise_for_rows(
-            missing,
-            "timestamp",
-            f"missing for {missing.sum()} of {len(given)} ratings,",
-            "give the table a column timestamp. Surprise's load_from_df drops it: use "
-            "load_from_file and a Reader whose line_format has timestamp, or assign "
-            "data.raw_ratings = [(user, item, rating, timestamp), ...]",
-        )
-        first = quote(given[int(wrong.argmax())])
-        raise_for_rows(
-            wrong, "timestamp", f"{first} is not a number,", "write times in seconds since 1970"
-        )
-    if np.abs(times).max() >= _INEXACT:
-        try:
-            return np.fromiter(map(int, given), np.int64, len(given))
-        except (ValueError, OverflowError):  # not whole numbers, or too long
-            return times
+    times = to_times(list(map(itemgetter(3), ratings)), "timestamp")
+    missing = np.isnan(times)
+    raise_for_rows(
+        missing,
+        "timestamp",
+        f"missing for {missing.sum()} of {len(times)} ratings,",
+        "give the table a column timestamp. Surprise's load_from_df drops it: use "
+        "load_from_file and a Reader whose line_format has timestamp, or assign "
+        "data.raw_ratings = [(user, item, rating, timestamp), ...]",
+    )
+    Rows.check_finite(times, "timestamp", "write times in seconds since 1970")
     return times
-
-
-def _to_float(given: Any) -> float:
-    try:
-        return float(given)
-    except (TypeError, ValueError, OverflowError):
-        return np.nan

@@ -4,7 +4,6 @@ from recsys_ndcg.input.dispatch import detect_format as detect_format
 from recsys_ndcg.input.dispatch import open_data as open_data
 from recsys_ndcg.input.dispatch import read_pair as read_pair
 from recsys_ndcg.input.dispatch import read_rows as read_rows
-from recsys_ndcg.input.dispatch import unwrap_ratings as unwrap_ratings
 from recsys_ndcg.input.file_kinds import FileKind as FileKind
 from recsys_ndcg.input.frames import Table as Table
 from recsys_ndcg.input.frames import choose_candidates as choose_candidates
@@ -25,11 +24,13 @@ from recsys_ndcg.input.indexed_tables import tabulate_rows as tabulate_rows
 from recsys_ndcg.input.known_files import find_known_file as find_known_file
 from recsys_ndcg.input.list_tables import match_lists as match_lists
 from recsys_ndcg.input.matrices import to_array as to_array
+from recsys_ndcg.input.pickles import Prediction as Prediction
 from recsys_ndcg.input.python_objects import parse_list as parse_list
 from recsys_ndcg.input.rows import Rows as Rows
 from recsys_ndcg.input.rows import to_column as to_column
 from recsys_ndcg.input.rows import to_floats as to_floats
 from recsys_ndcg.input.rows import to_ids as to_ids
+from recsys_ndcg.input.rows import to_times as to_times
 from recsys_ndcg.input.text_format import TextFormat as TextFormat
 from recsys_ndcg.input.text_format import split_format as split_format
 from recsys_ndcg.input.text_lists import BRACKETS as BRACKETS

@@ -173,7 +173,7 @@ class DamagedPickleError(Exception):
 
 
 class Prediction(NamedTuple):
-    """A stand-in for Surprise's `Prediction`."""
+    """A prediction, with the fields of Surprise's."""
 
     uid: Any
     iid: Any

@@ -7,7 +7,6 @@ from recsys_ndcg.lists.facts import find_suspicions as find_suspicions
 from recsys_ndcg.lists.grouped_lists import GroupedLists as GroupedLists
 from recsys_ndcg.lists.grouped_lists import Pool as Pool
 from recsys_ndcg.lists.grouped_lists import contains_pairs as contains_pairs
-from recsys_ndcg.lists.grouping import group_columns as group_columns
 from recsys_ndcg.lists.labels import digest_labels as digest_labels
 from recsys_ndcg.lists.labels import hash_ids as hash_ids
 from recsys_ndcg.lists.labels import remove_impossible as remove_impossible

@@ -6,7 +6,7 @@ from recsys_ndcg.comparison.verdict import Gate as Gate
 from recsys_ndcg.experiments.comparison import ExperimentComparison as ExperimentComparison
 from recsys_ndcg.experiments.runs import SavedRuns as SavedRuns
 from recsys_ndcg.experiments.trends import Trends as Trends
-from recsys_ndcg.folds.fitting import FoldRun as FoldRun
+from recsys_ndcg.folds.folds import FoldRun as FoldRun
 from recsys_ndcg.published_numbers import NumberExplanation as NumberExplanation
 from recsys_ndcg.report.label_weights import Sensitivity as Sensitivity
 from recsys_ndcg.report.report import Report as Report

@@ -44,7 +44,6 @@ _EARLIEST, _LATEST = 631_152_000, 4_102_444_800  # 1990 and 2100 in seconds: tim
 _SAMPLED = (100, 101)
 _NEARLY_ALL = 0.9
 _POWER = 0.8
-_SLOW = ("what this split can tell apart",)
 
 
 # Pairs, users, items and ratings
@@ -446,20 +445,10 @@ _LACKING = {
 }
 
 
-def run_checks(split: Split, *, is_quick: bool = False) -> tuple[list[Finding], dict[str, str]]:
-    """Return the findings of all checks, and what those lacked that could not run.
-
-    Parameters
-    ----------
-    split : Split
-        The split.
-    is_quick : bool
-        Whether to leave out `_SLOW`.
-    """
+def run_checks(split: Split) -> tuple[list[Finding], dict[str, str]]:
+    """Return the findings of all checks, and what those lacked that could not run."""
     findings, skipped = [*split.retyped], dict[str, str]()
     for name, (check, needs) in CHECKS.items():
-        if is_quick and name in _SLOW:
-            continue
         missing = [advice for one, advice in _LACKING.items() if one in needs - split.has]
         if missing:
             skipped[name] = missing[0]

@@ -8,24 +8,16 @@ from functools import reduce
 from operator import add
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from recsys_ndcg.comparison import Gate
-from recsys_ndcg.errors import (
-    InvalidInputError,
-    as_float,
-    check_choice,
-    check_integer,
-    format_count,
-    is_number,
-    quote,
-)
+from recsys_ndcg.errors import InvalidInputError, check_choice, check_integer, format_count, quote
 from recsys_ndcg.files import is_files, to_json_value
 from recsys_ndcg.input import EncodedIds, Table, read_rows, reject_text_lists
 from recsys_ndcg.ratings import Interactions, read_interactions
 from recsys_ndcg.rendering import Document, Renderable, Section, ShownTable, Verdict, join_names
 from recsys_ndcg.scale import find_engine
+from recsys_ndcg.scoring import Plan
 from recsys_ndcg.split_checks.checks import run_checks
 from recsys_ndcg.split_checks.split import (
     ROW_NAMES,
@@ -267,11 +259,7 @@ def check_split(  # noqa: PLR0913 - all are inputs
     ('error', ("user 'ann' item 'a'",))
     """
     check_integer("k", k, 1)
-    if threshold is not None:
-        if not is_number(threshold):
-            msg = f"`threshold` must be a finite number, not {quote(threshold)}."
-            raise InvalidInputError(msg)
-        threshold = as_float(threshold)
+    threshold = Plan.of(threshold=threshold).threshold  # checked
     if test is None:
         msg = "test is None. Give the test rows."
         raise InvalidInputError(msg)
@@ -296,7 +284,6 @@ def check_parts(
     *,
     threshold: float | None = None,
     k: int = 10,
-    is_quick: bool = False,
 ) -> SplitReport:
     """Run all checks on parts that are read.
 
@@ -310,8 +297,6 @@ def check_parts(
         The least rating of a relevant item.
     k : int
         The cutoff.
-    is_quick : bool
-        Whether to leave out the checks that take longer than reading the rows.
     """
     types: dict[str, dict[str, set[str]]] = {"user": {}, "item": {}}
     summaries, names = [], {}
@@ -323,7 +308,7 @@ def check_parts(
     profiles = {name: Profile(name, part, summary) for name, part in parts.items()}
     retyped = tuple(_describe_types(types, profiles["test"]))
     split = Split(summary, profiles, retyped, k, threshold)
-    findings, skipped = run_checks(split, is_quick=is_quick)
+    findings, skipped = run_checks(split)
     n_rows = {"train": len(summary), **{name: len(part) for name, part in parts.items()}}
     names |= {name: part.names for name, part in parts.items()}
     return SplitReport(tuple(findings), skipped, n_rows, names)
@@ -351,13 +336,10 @@ def _read_batches(
         differing = {a: b for a, b in found.items() if a != b}
         if text is not None and not text.heading:
             differing = {}
+        ratings = {"rating": "true"} if "true" in mapped else None
         for batch in read_users_in_batches(data, mapped, memory_limit, text):
-            rating, time = (
-                batch.column(one).to_numpy().astype(np.float64) if one in mapped else None
-                for one in ("true", "timestamp")
-            )
-            part = Interactions.of(batch.column("user"), batch.column("item"), rating, time)
-            yield replace(part, names=differing)
+            part = read_interactions(batch, name, ratings)
+            yield replace(part, names=differing, others={})
     except InvalidInputError as error:
         msg = f"{name}: {error}"
         raise InvalidInputError(msg) from None

@@ -12,8 +12,7 @@ from recsys_ndcg.surprise.library import register_submodules as _register_submod
 
 #: Scripts may print it, as in Surprise.
 __version__ = _import_library("recsys_ndcg.surprise").__version__
-# the names of the stub are imported at their first use: every worker of a search imports this
-# package, and would need memory for its own pandas
+# the names of the stub are imported at their first use
 __getattr__, __dir__, __all__ = _attach_stub(__name__, __file__)
 
 _register_submodules(__name__)

@@ -1,7 +1,4 @@
-"""Algorithms of Surprise as models of folds.
-
-Workers import this module, so it needs no more than an algorithm does.
-"""
+"""Algorithms of Surprise as models of folds."""
 
 from __future__ import annotations
 
@@ -12,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from surprise import AlgoBase
 
+from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, quote
+from recsys_ndcg.surprise.catalogue import build_candidates
 from recsys_ndcg.surprise.traps import make_diverged_error
 
 if TYPE_CHECKING:
     from recsys_ndcg.catalogue import Candidates
-    from recsys_ndcg.convention import Convention
 
 
 class Algorithm:
@@ -77,8 +75,6 @@ class Algorithm:
 
     def candidates(self, trainset: Any, convention: Convention) -> Candidates:
         """Return the estimates of all items that a user has not rated."""
-        from recsys_ndcg.surprise.catalogue import build_candidates  # noqa: PLC0415 - see above
-
         return build_candidates(self._algo, trainset, convention=convention)
 
 

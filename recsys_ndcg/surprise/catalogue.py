@@ -14,11 +14,11 @@ from surprise import Trainset
 from recsys_ndcg.arrays import Ids
 from recsys_ndcg.catalogue import (
     Candidates,
-    Leak,
     Placement,
     check_cutoff,
     choose_convention,
     read_testset,
+    warn_of_leak,
     warn_outside_scale,
 )
 from recsys_ndcg.convention import Convention, ConventionLike
@@ -100,7 +100,7 @@ def rank_catalogue(  # noqa: PLR0913 - the contract
     training = candidates.training
     check_cutoff(k, trainset.n_items)
     if clip:
-        warn_outside_scale(training.rated, trainset.rating_scale, trainset)
+        warn_outside_scale(training.rated, trainset.rating_scale)
     warn_of_truncation(type(algo), training.rated)
     raw = _select_ids(users, training.user.ids, "user")
     strangers = raw[training.user.find(raw) < 0]
@@ -208,7 +208,7 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
     _warn_of_seen_labels(candidates, labels)
     # a wrong scale spoils the estimates of predict(), though not these unclipped ranks
     training = candidates.training
-    warn_outside_scale(training.rated, trainset.rating_scale, trainset)
+    warn_outside_scale(training.rated, trainset.rating_scale)
     warn_of_truncation(type(algo), training.rated)
     report = evaluate_in_memory(lists, plan)
     # popularity is no rating, so it cannot be compared with a limit on ratings
@@ -353,10 +353,18 @@ def _check_same_trainset(algo: Any, trainset: Any) -> None:
 
 def _warn_of_seen_labels(candidates: Candidates, labels: Rows) -> None:
     """Warn if users rated test items in training."""
-    users, items = (labels.columns[name].tolist() for name in ("user", "item"))
+    test = Interactions.of(labels.user, labels.item)
+    seen = candidates.training.contains(test)
     of_some = "the model has seen them, and ranks them higher than new ones"
     of_all = "the score is that of the training set"
     if candidates.excludes_rated:
         of_some = "they are no candidates, and count as missed"
         of_all = "no list has any of them, so nothing is measured"
-    Leak.of(candidates.training, users, items).warn("were rated in training", of_some, of_all)
+    warn_of_leak(
+        "were rated in training",
+        int(seen.sum()),
+        len(seen),
+        test.name_rows(seen),
+        if_some=of_some,
+        if_all=of_all,
+    )

@@ -11,20 +11,17 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 import surprise
-from numpy.typing import NDArray
 from surprise import AlgoBase
 
 from recsys_ndcg.arrays import Codes, Flags, Floats, Ids, Positions
 from recsys_ndcg.errors import warn
 from recsys_ndcg.lazy import lazy_property
-from recsys_ndcg.parallel import map_in_threads, raise_if_cancelled
+from recsys_ndcg.parallel import raise_if_cancelled
 from recsys_ndcg.ratings import GroupedRows, Interactions
 from recsys_ndcg.surprise.traps import check_finite
 
 Items = Positions | slice
-Places = NDArray[Any]  # of unsigned integers
 
-_SORTED = 1 << 18  # similarities at a time
 _CELLS = 1 << 19  # similarities at a time that fit the processor's cache
 
 
@@ -153,10 +150,6 @@ class Neighbours:
             return False
         return bool(np.isfinite(self._sim).all() and np.isfinite(self._weights).all())
 
-    @lazy_property
-    def _places(self) -> Places:
-        return rank_similarities(self._sim)
-
     def compute_weights(self, ratings: GroupedRows) -> Floats:
         """Return the value that each rating's similarity is multiplied with."""
         return np.asarray(ratings.values)
@@ -192,11 +185,11 @@ class Neighbours:
         step = max(1, _CELLS // max(1, len(self._sim)))
         for first in range(0, len(xs), step):
             some = slice(first, first + step)
-            sim, place = self._sim[xs[some]], self._places[xs[some]]
+            sim = self._sim[xs[some]]
             for row, y in enumerate(ys.tolist()):
                 raise_if_cancelled()
                 ratings = slice(offsets[y], offsets[y + 1])
-                near = keep_nearest(sim, place, codes[ratings], k)
+                near = keep_nearest(sim, codes[ratings], k)
                 sums[row, some] = np.vecdot(near, self._weights[ratings])
                 total[row, some] = near.sum(axis=1)
                 if counts is not None:
@@ -251,46 +244,13 @@ class BaselineNeighbours(Neighbours):
         means += Biases(self._algo).estimate_block(users, items)[0]
 
 
-def rank_similarities(sim: Floats) -> Places:
-    """Return the rank of each positive similarity in its row, from 1 for the lowest.
-
-    Equal similarities have the same rank; others than positive ones have 0. Ranks of 16 bits are
-    sorted several times as fast as similarities of 64.
-
-    Parameters
-    ----------
-    sim : float64 array, shape (n, n)
-
-    Examples
-    --------
-    >>> rank_similarities(np.array([[0.5, -1.0, 0.9, 0.5]]))
-    array([[1, 0, 2, 1]], dtype=uint16)
-    """
-    n = sim.shape[1]
-    found = np.empty(sim.shape, dtype=np.uint16 if n < 1 << 16 else np.uint32)
-    step = max(1, _SORTED // max(1, n))
-
-    def fill(first: int) -> None:
-        some = np.maximum(sim[first : first + step], 0.0)
-        order = np.argsort(some, axis=1, kind="stable")  # the fastest with many zeros
-        ascending = np.take_along_axis(some, order, axis=1)
-        new = np.diff(ascending, axis=1, prepend=0.0) > 0.0
-        place = np.cumsum(new, axis=1, dtype=found.dtype)
-        np.put_along_axis(found[first : first + step], order, place, axis=1)
-
-    map_in_threads(fill, range(0, len(sim), step))
-    return found
-
-
-def keep_nearest(sim: Floats, place: Places, who: Codes, k: int) -> Floats:
+def keep_nearest(sim: Floats, who: Codes, k: int) -> Floats:
     """Return the similarities to the nearest neighbours, and 0 for other neighbours.
 
     Parameters
     ----------
     sim : float64 array, shape (rows, n)
         Finite.
-    place : int array, shape (rows, n)
-        The result of `rank_similarities` for these rows.
     who : int array, shape (m,)
         The neighbours, with repeats.
     k : int
@@ -304,21 +264,19 @@ def keep_nearest(sim: Floats, place: Places, who: Codes, k: int) -> Floats:
 
     Examples
     --------
-    >>> sim = np.array([[0.5, -1.0, 0.9, 0.5]])
-    >>> keep_nearest(sim, rank_similarities(sim), np.array([3, 2, 1, 0]), 2)
-    array([[ 0.5,  0.9, -0. ,  0. ]])
+    >>> keep_nearest(np.array([[0.5, -1.0, 0.9, 0.5]]), np.array([3, 2, 1, 0]), 2)
+    array([[0.5, 0.9, 0. , 0. ]])
     """
-    near: Floats = sim.take(who, axis=1)
+    near: Floats = np.maximum(sim.take(who, axis=1), 0.0)
     m = len(who)
     if m <= k:
-        return np.maximum(near, 0.0, out=near)
-    place = place.take(who, axis=1)
-    kth = np.partition(place, m - k, axis=1)[:, m - k]
-    kept = place >= np.maximum(kth, 1)[:, None]
-    surplus = kept.sum(axis=1) - k
-    tied = np.flatnonzero(surplus > 0)
+        return near
+    kth = np.partition(near, m - k, axis=1)[:, m - k]
+    kept = near >= kth[:, None]
+    surplus = np.where(kth > 0.0, kept.sum(axis=1) - k, 0)
+    tied = np.flatnonzero(surplus)
     if len(tied):
-        row, column = np.nonzero(place[tied] == kth[tied, None])
+        row, column = np.nonzero(near[tied] == kth[tied, None])
         ends = np.cumsum(np.bincount(row, minlength=len(tied)))
         last = np.arange(len(row)) >= (ends - surplus[tied])[row]
         kept[tied[row[last]], column[last]] = False

@@ -1,7 +1,6 @@
 """Errors that Surprise hides: truncated ratings, and models that diverged.
 
-Clipping turns the NaN of a model that diverged into the top rating. Workers import this module,
-so it needs no more than an algorithm does.
+Clipping turns the NaN of a model that diverged into the top rating.
 """
 
 from __future__ import annotations

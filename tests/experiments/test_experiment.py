@@ -333,8 +333,9 @@ def test_default_metrics() -> None:
     assert (found.metrics, found.models) == (["ndcg@10"], ["chance", "top"])
     usual = run(metrics=None, threshold=4, k=[1, 2]).metrics
     assert usual[:3] == ["ndcg@1", "ndcg@2", "precision@1"]
-    both = run(metrics=["ndcg", "rmse", "rr:catalogue"], threshold=4, protocol="both").metrics
-    assert both == ["ndcg@10", "rr:catalogue", "ndcg@10:catalogue", "rmse"]
+    named = ["ndcg", "rmse", "rr:catalogue", "coverage@5:catalogue"]
+    both = run(metrics=named, threshold=4, protocol="both").metrics
+    assert both == ["ndcg@10", *named[2:], "ndcg@10:catalogue", "rmse"]
 
 
 def test_a_split_by_time_uses_the_mapped_columns() -> None:

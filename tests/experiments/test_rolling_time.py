@@ -218,31 +218,6 @@ def test_a_report_is_cut_by_training_ratings() -> None:
     assert_rejected("'training_ratings' counts", report.by, "training_ratings", train={1, 2})
 
 
-def _stop(result: Any) -> None:
-    if result.key[1:] == (7, 3):
-        raise KeyboardInterrupt
-
-
-def test_an_interrupted_run_goes_on_at_its_cut(tmp_path: Path) -> None:
-    """Another number of cuts or another window is another experiment."""
-    splits, options = RollingTime(N_CUTS), dict[str, Any](folder=tmp_path, seeds=[7])
-    with pytest.raises(KeyboardInterrupt):
-        run(splits=splits, on_result=_stop, **options)
-    done: list[Any] = []
-    again = run(splits=splits, on_result=lambda one: done.append(one.key), **options)
-    names = [*models()]
-    assert done == [*((name, 7, 3) for name in names[1:]), *((name, 7, 4) for name in names)]
-    whole = run(splits=splits, seeds=[7]).trends
-    for name, table in again.trends.tables.items():
-        pd.testing.assert_frame_equal(table, whole.tables[name])
-    for other, change in (
-        (RollingTime(3), "cuts: 4, now 3"),
-        (RollingTime(N_CUTS, "90D"), "window: None, now 90D"),
-        (RollingTime(N_CUTS, history=9e7), "history: None, now 90000000"),
-    ):
-        assert_rejected(change, run, models(), splits=other, whole=False, **options)
-
-
 def _age(train: pd.DataFrame) -> Any:
     """Return a model that knows the ratings at first, and then adds more and more noise."""
     noise, rng = 8 * len(train) / len(ratings(60)) - 1, np.random.default_rng(0)

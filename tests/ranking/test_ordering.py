@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg.arrays import count_offsets
-from recsys_ndcg.lists import group_columns
-from recsys_ndcg.lists.grouping import is_sorted
+from recsys_ndcg.lists.grouping import group_columns, is_sorted
 from recsys_ndcg.ranking.ordering import argsort_descending, sort_descending
 from recsys_ndcg.ranking.tie_groups import TieGroups
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -483,30 +481,6 @@ def test_false_alarms_on_random_splits_are_rare() -> None:
     assert np.mean(means) == pytest.approx(1.0, abs=0.02)
 
 
-def test_files_larger_than_memory_give_the_same_report(tmp_path: Path) -> None:
-    """Sorted on disk, in batches of users: with a header, without one, and as Parquet."""
-    pytest.importorskip("duckdb")
-    parts = {name: one for name, one in make_split().items() if name != "lists"}
-    parts["train"] = pd.concat([parts["train"], parts["train"].head(2), parts["test"].head(1)])
-    expected = check(parts).to_dict()
-    forms: dict[str, Any] = {
-        "csv": lambda part, path: part.to_csv(path, index=False),
-        "dat": lambda part, path: path.write_text(
-            part.to_csv(index=False, header=False).replace(",", "::")
-        ),
-        "parquet": lambda part, path: part.to_parquet(path, index=False),
-    }
-    for name, write in forms.items():
-        paths = {part: tmp_path / f"{part}.{name}" for part in parts}
-        for part, path in paths.items():
-            write(parts[part].sample(frac=1, random_state=0), path)
-        for limit in ({}, {"memory_limit": "4GB"}):
-            found = check(paths, **limit).to_dict()
-            for one, other in zip(found["findings"], expected["findings"], strict=True):
-                for part in ("check", "verdict", "count", "sentence"):
-                    assert one[part] == other[part], (name, limit)
-
-
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])
 def test_files_are_read_by_the_names_of_their_columns(tmp_path: Path, suffix: str) -> None:
     """In any order, with other columns and dates: as the table, also within a memory limit."""
@@ -566,42 +540,6 @@ def test_few_users_cannot_tell_models_apart() -> None:
     found = rn.check_split([(user, 1) for user in range(3)], test)["what this split can tell apart"]
     assert (found.verdict, dict(found.numbers)) == ("warning", {})
     assert found.sentence.startswith("3 test users can hardly tell two models apart")
-
-
-@pytest.mark.parametrize(
-    ("heading", "rows", "said"),
-    [
-        ("klant,artikel\n", "1,2\n3,4\n", ["Using klant as user, artikel as item"]),
-        ("u,i,r\n", "1,2,5\n3,4,5\n", ["Using u as user, i as item, r as rating"]),
-        ("", "1,2\n3,4\n", []),
-    ],
-)
-@pytest.mark.parametrize("limit", [None, "8GB"])
-def test_a_heading_is_found_alike_in_memory_and_on_disk(
-    tmp_path: Path, heading: str, rows: str, said: list[str], limit: str | None
-) -> None:
-    """Also one of unknown words, which are taken by their places with a warning."""
-    pytest.importorskip("duckdb")
-    (tmp_path / "r.csv").write_text(heading + rows)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        found = rn.check_split(tmp_path / "r.csv", [(1, 2)], memory_limit=limit)
-    assert [str(one.message).partition(".")[0] for one in caught] == said
-    assert (found.n_rows["train"], found["pairs in both parts"].count) == (2, 1)
-
-
-@pytest.mark.parametrize("header", ["user,item\n", "item,user\n", ""])
-def test_files_of_users_and_items_need_no_ratings(tmp_path: Path, header: str) -> None:
-    """With a header, in any order, or without one."""
-    (tmp_path / "r.csv").write_text(header + "1,2\n3,4\n")
-    rows = [(2, 1), (4, 3)] if header.startswith("item") else [(1, 2), (3, 4)]
-    found = rn.check_split(tmp_path / "r.csv", rows)
-    assert (found.n_rows["train"], found["pairs in both parts"].count) == (2, 2)
-    (tmp_path / "wide.csv").write_text("when,what,who,why,where\n1,2,3,4,5\n")
-    with rejects(
-        "train: The table has no columns 'user' and 'item'; it has when, what, who, why, where"
-    ):
-        rn.check_split(tmp_path / "wide.csv", rows)
 
 
 def test_missing_times_and_ratings_are_left_out_and_counted() -> None:
@@ -701,28 +639,6 @@ def test_batches_of_users_add_up() -> None:
     assert found.to_dict() == check(parts).to_dict()
 
 
-def test_rows_trainsets_and_dates_are_read() -> None:
-    """As of frames with numbers."""
-    parts = make_split()
-    frames = {name: parts[name] for name in ("train", "test")}
-    expected = check(frames).to_dict()
-    rows = {name: [*one.itertuples(index=False, name=None)] for name, one in frames.items()}
-    assert check(rows).to_dict() == expected
-    dates = {
-        name: one.assign(timestamp=pd.to_datetime(one["timestamp"], unit="s"))
-        for name, one in frames.items()
-    }
-    assert check(dates).to_dict() == expected
-    texts = {
-        name: one.assign(timestamp=one["timestamp"].astype(str)) for name, one in dates.items()
-    }
-    assert check(texts).to_dict() == expected
-    named = {name: one.rename(columns={"rating": "stars"}) for name, one in frames.items()}
-    found = check(named, columns={"rating": "stars"}).to_dict()
-    assert found.pop("columns") == {name: {"rating": "stars"} for name in frames}
-    assert found == {name: one for name, one in expected.items() if name != "columns"}
-
-
 def test_what_is_missing_is_named() -> None:
     """Checks that need times, ratings, a threshold, lists or validation rows."""
     parts = make_split()
@@ -743,25 +659,10 @@ def test_parts_that_cannot_be_read_are_rejected() -> None:
         rn.check_split(parts["train"], parts["test"].head(0))
     with rejects("train: .*no column 'user'"):
         rn.check_split(parts["train"].drop(columns="user"), parts["test"])
-    with rejects("'grade' is not one of our column names. .* item, rating, timestamp, user"):
-        rn.check_split(parts["train"], parts["test"], columns={"grade": "x"})
     with rejects("threshold must be a finite number"):
         rn.check_split(parts["train"], parts["test"], threshold=np.nan)
     with rejects("train: timestamp: text such as 'soon', which is no time, in row 0, 1, 2"):
         rn.check_split(parts["train"].assign(timestamp="soon"), parts["test"])
-    with rejects("test: item: a missing id in row 0, 1, 2"):
-        rn.check_split(parts["train"], parts["test"].assign(item=None))
-    with rejects("test: rating: an infinite value in row 0"):
-        rn.check_split(parts["train"], parts["test"].assign(rating=np.inf))
-    with rejects("test: no-file.*: no file matches"):
-        rn.check_split(parts["train"], "no-file*.csv")
-    with rejects("test: Row 1 .*; each must be like the first one"):
-        rn.check_split(parts["train"], [(1, 2), (3, 4, 5)])
-    with rejects("columns must map our names to the table's, .*'rating': 'stars'"):
-        rn.check_split(parts["train"], parts["test"], columns="rating")  # type: ignore[arg-type]
-    doubled = parts["test"].assign(date=1, day_id=1).rename(columns={"timestamp": "time"})
-    with rejects("no column 'timestamp'; 'time' and 'date' could each be it"):
-        rn.check_split(parts["train"], doubled)
 
 
 def test_the_report_is_printed_and_has_a_page() -> None:
@@ -805,17 +706,6 @@ def test_the_command_exits_by_the_verdict(tmp_path: Path) -> None:
     assert found["rows"] == {"train": 1200, "test": 300}
     assert run(*words, "--fail-on", "fact").exit_code == 2
     assert run(*words[:2]).exit_code == 2
-
-
-def test_the_command_maps_columns(tmp_path: Path) -> None:
-    """As `columns` does."""
-    parts, names = make_split(), {"user": "uid", "rating": "points"}
-    for name in ("train", "test"):
-        parts[name].rename(columns=names).to_csv(tmp_path / f"{name}.csv", index=False)
-    files = tmp_path / "train.csv", tmp_path / "test.csv"
-    found = json_of("check-split", *files, "--columns", "user=uid,rating=points")
-    assert found == json.loads(json.dumps(rn.check_split(*files, columns=names).to_dict()))
-    assert found["columns"] == {"train": names, "test": names}
 
 
 def test_a_row_of_csv_has_the_first_rows_at_fault(tmp_path: Path) -> None:

@@ -25,7 +25,6 @@ from recsys_ndcg.surprise.estimates import (
     Factors,
     Neighbours,
     keep_nearest,
-    rank_similarities,
 )
 from tests.profiles import examples
 from tests.surprise.samples import dataset
@@ -152,7 +151,7 @@ def test_the_nearest_neighbours_are_those_of_the_heap(row: Any, who: list[int], 
     """The earlier ones of those that are tied at the last place."""
     who = [one % len(row) for one in who]
     sim = np.array([row, row[::-1], [0.5] * len(row), [0.0] * len(row)])
-    near = keep_nearest(sim, rank_similarities(sim), np.array(who, dtype=np.int32), k)
+    near = keep_nearest(sim, np.array(who, dtype=np.int32), k)
     for got, values in zip(near, sim, strict=True):
         best = heapq.nlargest(k, enumerate(who), key=lambda one, v=values: v[one[1]])  # type: ignore[misc]
         expected = np.zeros(len(who))
@@ -286,15 +285,8 @@ def test_blocks_and_threads_change_nothing(user_based: Any, monkeypatch: Any) ->
         some = pool.map(lambda part: estimate_all(algo, threaded, part), np.array_split(users, 7))
     np.testing.assert_array_equal(np.concatenate([values for values, _ in some]), whole)
     assert estimate_all(algo, threaded, np.arange(0))[0].shape == (0, algo.trainset.n_items)
-    for name in ("_CELLS", "_SORTED"):
-        monkeypatch.setattr(f"recsys_ndcg.surprise.estimates.{name}", 400)
+    monkeypatch.setattr("recsys_ndcg.surprise.estimates._CELLS", 400)
     np.testing.assert_array_equal(estimate_all(algo, estimates_of(algo), users)[0], whole)
-
-
-def test_more_places_than_sixteen_bits_have() -> None:
-    """Places have a wider type if there are more neighbours."""
-    sim = np.random.default_rng(0).permutation(70_000)[None] / 70_000
-    np.testing.assert_array_equal(rank_similarities(sim), np.rint(sim * 70_000))
 
 
 @pytest.mark.slow

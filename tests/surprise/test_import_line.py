@@ -16,7 +16,6 @@ import surprise
 
 from recsys_ndcg import surprise as ours
 from recsys_ndcg.datasets import sample_ratings
-from tests.commands import run_python
 from tests.surprise.scripts import SCRIPTS
 
 #: The names that are ours and not Surprise's own object.
@@ -117,22 +116,3 @@ def test_a_script_does_the_same_here(name: str, tmp_path: Path, monkeypatch: Any
     mine, also_printed = run(with_our_imports(SCRIPTS[name]))
     np.testing.assert_equal(mine, theirs)
     assert also_printed == printed
-
-
-@pytest.mark.slow
-def test_importing_the_plug_in_loads_pandas_only_when_it_is_needed() -> None:
-    """All names are listed before that; attributes, stars and submodules work afterwards."""
-    code = """
-import sys
-import recsys_ndcg.surprise as ours
-assert {*ours.__all__} <= {*dir(ours)}
-assert {*ours.model_selection.__all__} <= {*dir(ours.model_selection)}
-from recsys_ndcg.surprise.dataset import Dataset
-assert not hasattr(ours, 'nothing') and not hasattr(ours.model_selection, 'nothing')
-assert not {'pandas', 'scipy'} & set(sys.modules)
-from recsys_ndcg.surprise import *
-from recsys_ndcg.surprise.model_selection.validation import fit_and_score
-assert cross_validate is ours.model_selection.validation.cross_validate
-assert ours.accuracy.ndcg is accuracy.ndcg and ours.catalogue.predict_all is predict_all
-"""
-    run_python("-W", "error", "-c", code)

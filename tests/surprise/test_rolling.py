@@ -71,15 +71,6 @@ def test_each_cut_trains_on_the_past_and_tests_what_follows(  # noqa: PLR0913, P
         assert max(times[row] for row in train) < min(times[row] for row in test)
 
 
-def test_windows_until_the_next_cut_test_every_later_rating_once() -> None:
-    """In parts of about the same size, all of them before any later part."""
-    data = sample()
-    tested = held_out(RollingTime(cuts=9), data)
-    [first, *_] = parts(RollingTime(cuts=9), data)
-    assert sum(map(len, tested)) + len(first[0]) == len(RATINGS)
-    assert max(map(len, tested)) - min(map(len, tested)) <= 3
-
-
 MONTH = 30 * DAY
 FIRST, SECOND = "2015-01-01", pd.Timestamp("2015-06-01")
 

@@ -1,4 +1,4 @@
-"""Workers fit and predict; the main process ranks the predictions. Nothing depends on n_jobs."""
+"""Workers fit, predict and rank. Nothing depends on n_jobs."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ from surprise.model_selection import KFold
 import recsys_ndcg as rn
 from recsys_ndcg.errors import DivergedModelError
 from recsys_ndcg.folds import folds
-from recsys_ndcg.surprise import GridSearchCV, cross_validate, make_measure
-from tests.commands import run_python
-from tests.surprise.samples import DATA, TWO, assert_same_scores, fit_search, svd
+from recsys_ndcg.surprise import cross_validate, make_measure
+from tests.surprise.samples import DATA, TWO, assert_same_scores, svd
 
 
 @pytest.fixture(name="workers", params=["threading", pytest.param("loky", marks=pytest.mark.slow)])
@@ -58,7 +57,8 @@ def neighbours(predictions: Any, times: int = 1) -> int:
     return times * sum(int((one[4] or {}).get("actual_k", 0)) for one in predictions)
 
 
-MEASURES = ["rmse", "fcp", "ndcg@5", "recall@5", impossible, neighbours]
+TWICE = make_measure(neighbours, "twice", times=2)
+MEASURES = ["rmse", "fcp", "ndcg@5", "recall@5", impossible, neighbours, TWICE]
 
 
 @pytest.mark.parametrize("make", [svd, knn, Backwards])
@@ -78,19 +78,6 @@ def test_scores_do_not_depend_on_the_workers(make: Any, workers: str) -> None:
         one, two = (cross_validate(svd(), DATA, catalogue, cv=TWO, n_jobs=n) for n in (1, 2))
         assert_same_scores(two, one)
         pd.testing.assert_frame_equal(two.per_user, one.per_user, check_exact=True)
-
-
-def test_searches_do_not_depend_on_the_workers(workers: str) -> None:
-    """With functions, train measures and the scores of users."""
-    grid = {"n_factors": [2, 4], "n_epochs": [1, 3], "random_state": [0]}
-    measures = [*MEASURES, make_measure(neighbours, "twice", times=2)]
-    how: dict[str, Any] = {"cv": TWO, "threshold": 4, "return_train_measures": True}
-    how["keep_per_user"] = True
-    given = GridSearchCV, surprise.SVD, grid, measures
-    first, second = (fit_search(*given, n_jobs=n, **how) for n in (1, 2))
-    assert_same_scores(second.cv_results, first.cv_results)
-    assert second.best_params == first.best_params, workers
-    pd.testing.assert_frame_equal(second.per_user, first.per_user, check_exact=True)
 
 
 @pytest.mark.parametrize("measures", [["rmse"], ["ndcg@5"], ["ndcg@5:catalogue"]])
@@ -134,31 +121,3 @@ def test_a_backend_without_a_generator_gives_the_same(monkeypatch: pytest.Monkey
     expected = cross_validate(svd(), DATA, ["rmse", "ndcg@5"], cv=TWO)
     monkeypatch.setattr(folds, "Parallel", refusing)
     assert_same_scores(cross_validate(svd(), DATA, ["rmse", "ndcg@5"], cv=TWO), expected)
-
-
-@pytest.mark.slow
-def test_workers_import_neither_pandas_nor_scipy() -> None:
-    """Each worker needs memory of its own for every import."""
-    code = """
-import os, sys
-from surprise import SVD, Dataset, Reader
-from recsys_ndcg.datasets import sample_ratings
-from recsys_ndcg.surprise import GridSearchCV
-
-def heavy(predictions):
-    names = {'pandas', 'scipy', 'pyarrow', 'narwhals', 'rich', 'recsys_ndcg.metrics'}
-    return float(len(names & set(sys.modules)))
-
-def process(predictions):
-    return float(os.getpid())
-
-data = Dataset.load_from_df(sample_ratings(20, 30)[['user', 'item', 'rating']], Reader())
-measures = ['rmse', 'fcp', 'ndcg@5', 'recall@5', heavy, process]
-grid = {'n_factors': [2, 3], 'n_epochs': [1]}
-search = GridSearchCV(SVD, grid, measures, cv=2, n_jobs=2, threshold=4, return_train_measures=True)
-search.fit(data)
-assert os.getpid() not in search.cv_results['split0_test_process']
-assert 'pandas' in sys.modules
-print(search.cv_results['mean_test_heavy'].tolist())
-"""
-    assert run_python("-c", code).stdout == "[0.0, 0.0]\n"

@@ -218,7 +218,7 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - Surprise's signature, and a few 
         features=features,
     )
     _check_algorithm(algo)
-    splits = CheckedSplits(data, cv, KFold, "cv", with_reports=True)
+    splits = CheckedSplits(data, cv, KFold, "cv")
     splits.check_n_jobs(n_jobs)
     plan = splits.resolve(plan)
     # workers, also threads, get a copy each; without workers every fold fits the caller's algorithm
