@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -81,6 +81,7 @@ class Comparison(Renderable):
     """
 
     _data: ComparedModels
+    _more_plots: ClassVar[tuple[str, ...]] = ()  # of a class that has some
 
     @property
     def models(self) -> list[str]:
@@ -459,7 +460,7 @@ class Comparison(Renderable):
         # imported here, because it imports all plots
         from recsys_ndcg.comparison.page import KINDS, plot_metric, plot_trade_off  # noqa: PLC0415
 
-        check_choice("kind", kind, KINDS)
+        check_choice("kind", kind, (*KINDS, *self._more_plots))
         name = self._find_metric(metric)
         if kind == "trade-off":
             other = None if against is None else self._find_metric(against)

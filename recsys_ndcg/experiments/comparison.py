@@ -50,6 +50,7 @@ class ExperimentComparison(Comparison):
 
     _runs: pd.DataFrame
     _folds: FoldScores
+    _more_plots = ("time",)
     split_checks: pd.DataFrame
 
     @property

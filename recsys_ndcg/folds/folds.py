@@ -42,7 +42,7 @@ _NOT_KEPT = (
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FoldRun:
     """One model, trained on one fold and measured; or the error that ended it.
 
@@ -98,8 +98,8 @@ class FoldRun:
     error: str = ""
     traceback: str = ""
 
-    def __str__(self) -> str:
-        """Return its name in messages."""
+    def __repr__(self) -> str:
+        """Return its name, also in messages."""
         return f"{self.model}, seed {self.seed}, fold {self.fold}"
 
     @property
