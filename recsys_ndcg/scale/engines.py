@@ -22,7 +22,7 @@ from recsys_ndcg.scoring import Audit, Plan, Scores, Totals
 IDS = ("user", "item")
 #: Kinds of tables.
 PREDICTIONS, LABELS, RESULTS = "predictions", "labels", "results"
-RATINGS = "ratings"  # of which the caller names the columns, also a timestamp
+RATINGS = "interactions"
 _SPARK, _DUCKDB = "recsys_ndcg.scale.spark", "recsys_ndcg.scale.duckdb"
 #: The columns that we add to rows from lists: the place in the list, and what is wrong with it.
 POSITION, UNMATCHED = "recsys_ndcg_position", "recsys_ndcg_unmatched"
@@ -130,7 +130,12 @@ def get_list_separator(data: Any) -> str | None:
 
 
 def map_columns(
-    kinds: Mapping[str, str], columns: Mapping[str, str] | None, table: str, *, warns: bool = True
+    kinds: Mapping[str, str],
+    columns: Mapping[str, str] | None,
+    table: str,
+    *,
+    warns: bool = True,
+    is_text: bool = False,
 ) -> dict[str, str]:
     """Map our columns to a table's; a missing column raises as for tables in memory.
 
@@ -144,16 +149,17 @@ def map_columns(
         The kind of the table.
     warns : bool
         Whether to warn of recognised names.
+    is_text : bool
+        Whether it is from text: columns of ratings may be known by their places.
 
     Raises
     ------
     InvalidInputError
         A column is missing, or the table has a column for each rank.
     """
-    if table == RATINGS:
-        return dict(columns or {})
     cells: dict[str, Any] = {"list": [[]], "text": [""]}
-    heading = Table({name: cells.get(kind, ()) for name, kind in kinds.items()}, columns, table)
+    empty = {name: cells.get(kind, ()) for name, kind in kinds.items()}
+    heading = Table(empty, columns, table, is_text=is_text)
     names = match_lists(heading)
     has_lists = bool(names) and kinds[names["item"]] == "list"
     is_unranked = table == RESULTS and not {"rank", "estimated"} & heading.matches.keys()

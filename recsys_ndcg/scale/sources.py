@@ -17,6 +17,7 @@ from recsys_ndcg.input import (
     QUOTES,
     FileKind,
     TextFormat,
+    choose_file_columns,
     detect_format,
     find_known_file,
     split_format,
@@ -265,9 +266,9 @@ def _open_text(
         raise InvalidInputError(msg)
     how = detect_format(text, how, columns)
     how = replace(how, separator=how.find_separator(text))
-    titles = _read_titles(paths, columns, how)
+    titles = _read_titles(paths, columns, how, table)
     kinds = dict.fromkeys(titles, "text")
-    names: Mapping[str, str] = map_columns(kinds, columns, table)
+    names: Mapping[str, str] = map_columns(kinds, columns, table, is_text=True)
     # by their places, as SQL ignores the case of names
     fields = {ours: f"c{titles.index(theirs)}" for ours, theirs in names.items()}
     lists = find_lists(names, kinds, table, separator)
@@ -281,7 +282,7 @@ def _open_text(
         elif ours == "timestamp":
             sql[ours] = _time_sql(field)
         else:
-            sql[ours] = _number_sql(field, how.decimal, may_lack=ours == "true")
+            sql[ours] = _number_sql(field, how.decimal, may_lack=ours in ("true", "rating"))
     return Source(relation, names, sql, dict.fromkeys(names, "text"), is_text=True)
 
 
@@ -347,34 +348,8 @@ def _explode(  # noqa: PLR0913, PLR0917 - of text and of typed columns
     return f"(SELECT {', '.join(read)} FROM {relation})", add_list_columns(names, table)
 
 
-def read_names(data: Any) -> tuple[list[str], TextFormat | None]:
-    """Return the names of columns, or their positions without a heading, and the text format.
-
-    The format is None if the data is no text.
-
-    Raises
-    ------
-    InvalidInputError
-        A file cannot be read.
-    """
-    if not is_files(data):
-        if not hasattr(data, "schema"):
-            return [*getattr(data, "columns", ())], None  # of DuckDB; opening others raises
-        return [*data.schema.names], None
-    path = find_files(data)[0]
-    if FileKind.of(path).is_binary:
-        from pyarrow import parquet  # noqa: PLC0415 - an extra
-
-        return [*parquet.read_schema(path).names], None
-    head = TextFormat().decode(_read_head(path))
-    text = detect_format(head, TextFormat())
-    text = replace(text, separator=text.find_separator(head))
-    names = [one.strip() for one in text.split_first_line(head)]
-    return names if text.heading else [str(one + 1) for one in range(len(names))], text
-
-
 def _read_titles(
-    paths: Sequence[Path], columns: Mapping[str, str] | None, how: TextFormat
+    paths: Sequence[Path], columns: Mapping[str, str] | None, how: TextFormat, table: str
 ) -> list[str]:
     """Return the names of the columns of text files.
 
@@ -396,8 +371,7 @@ def _read_titles(
     names = [str(place + 1) for place in range(len(fields))]
     if how.heading:  # a column without a name is called by its place
         names = [one or place for one, place in zip(fields, names, strict=True)]
-    elif not columns:
-        names = [*TextFormat.COLUMN_ORDER[: len(names)], *names[len(TextFormat.COLUMN_ORDER) :]]
+    names = choose_file_columns(names, how, columns, table).names
     twice = [name for name in names if names.count(name) > 1]
     if twice:
         msg = f"{paths[0]}: the heading names the column {twice[0]!r} twice; keep one."
