@@ -307,7 +307,7 @@ def compare(  # noqa: PLR0913 - one parameter per group of options
 
     Parameters
     ----------
-    *words : str
+    words : str
         One file per model: predictions in any format that 'evaluate' reads, or a saved report.
         NAME=FILE gives the model a name.
 
@@ -362,7 +362,7 @@ def across(
 
     Parameters
     ----------
-    *comparisons : str
+    comparisons : str
         One saved comparison per data set: what compare --save wrote. NAME=FILE gives the data set
         a name.
     metric : str, optional

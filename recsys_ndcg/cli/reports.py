@@ -96,7 +96,7 @@ def leaderboard(  # noqa: PLR0913 - one parameter per option
 
     Parameters
     ----------
-    *more : Path
+    more : Path
         Further folders of experiments.
     metric : str, optional
         Metric, such as precision@5.  [default: ndcg, or the first of a saved report]
@@ -179,7 +179,7 @@ def explain_number(
 
     Parameters
     ----------
-    *text : str
+    text : str
         A metric and its value, then what is known about it.
     items : int, optional
         Number of items in the catalogue.
