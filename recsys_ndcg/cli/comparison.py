@@ -201,8 +201,6 @@ class StatisticsOptions:
         Compare segments of users as well: activity (number of the user's ratings in --train, or
         of labelled items without --train), list_length (listed items), relevant (relevant items),
         cold (whether the user is in --train), or a file with columns user and segment.
-    train : Path, optional
-        The training ratings: needed for --by cold, optional for --by activity.
     users : str
         all: every model must have the same users; common: compare those that all have.
     family : str
@@ -221,7 +219,6 @@ class StatisticsOptions:
 
     baseline: Annotated[str | None, option("MODEL")] = None
     by: Annotated[str | None, option("SEGMENTS", words="segments")] = None
-    train: File | None = None
     users: Users = "all"
     test: Annotated[
         str, option("NAME", words="test", help=f"Significance test: {', '.join(TESTS)}.")
@@ -247,14 +244,14 @@ class StatisticsOptions:
         from recsys_ndcg.report import BUILT_IN_GROUPS as GROUPS
 
         options = asdict(self)
-        by, train = map(options.pop, ("by", "train"))
+        by = options.pop("by")
         check_test_options(**options, models=models)
         # a name without a folder or an ending is more likely a misspelt group than a missing file
         if by and by not in GROUPS and not (os.sep in by or Path(by).suffix or os.path.exists(by)):  # noqa: PTH110
             msg = f"--by: no built-in group or file is named {quote(by)}. {suggest(by, GROUPS)}"
             raise InvalidInputError(msg)
-        files = (None if by in GROUPS else by, train)
-        check_files_exist(*(Path(path) for path in files if path is not None))
+        if by and by not in GROUPS:
+            check_files_exist(Path(by))
 
 
 @list_under("Output")
@@ -328,11 +325,12 @@ def compare(  # noqa: PLR0913 - one parameter per group of options
     source.check_models(files, convention, text_format)
     page.check(files, save=tables.save)
     gated = [*(one.metric for one in limits), *worse]
-    plan = items.add_to(convention.plan(names, ks, gated), statistics.train)
+    plan = items.add_to(convention.plan(names, ks, gated))
     progress = not output.quiet
     reports = source.evaluate_each(files, text_format, plan, [*map(str, gated)], progress=progress)
-    how = asdict(statistics) | {"baseline": statistics.baseline or other, "progress": progress}
-    comparison = comparison_of(reports, metrics=names and [*names, *gated], k=ks, **how)
+    how = asdict(statistics) | {"baseline": statistics.baseline or other, "train": items.train}
+    every: Any = names and [*names, *gated]
+    comparison = comparison_of(reports, metrics=every, k=ks, **how, progress=progress)
     if tables.save is not None:
         comparison.save(tables.save)
     if not page.write(comparison):

@@ -23,7 +23,7 @@ from recsys_ndcg.cli.output import FileOptions, OutputOptions, build_table_docum
 from recsys_ndcg.cli.sources import (
     DataOptions,
     FormatOptions,
-    ItemOptionsWithTrain,
+    ItemOptions,
     ManyFilesOptions,
     Predictions,
     escape_surrogates,
@@ -47,7 +47,7 @@ def evaluate(  # noqa: PLR0913 - one parameter per group of options
     text_format: FormatOptions = FormatOptions(),
     metric_options: MetricOptions = MetricOptions(),
     convention: ConventionOptions = ConventionOptions(),
-    items: ItemOptionsWithTrain = ItemOptionsWithTrain(),
+    items: ItemOptions = ItemOptions(),
     written: FileOptions = FileOptions(),
     gate: BaselineGateOptions = BaselineGateOptions(),
     output: OutputOptions = OutputOptions(),
@@ -164,7 +164,7 @@ def reconcile(  # noqa: PLR0913 - one parameter per group of options
     text_format: FormatOptions = FormatOptions(),
     metric: Annotated[MetricNames, Parameter(name=("--metric", "--metrics"))],
     convention: ConventionOptions = ConventionOptions(),
-    items: ItemOptionsWithTrain = ItemOptionsWithTrain(),
+    items: ItemOptions = ItemOptions(),
     reported: Number | None = None,
     output: OutputOptions = OutputOptions(),
 ) -> None:

@@ -162,6 +162,9 @@ class ItemOptions:
     weights : Path, optional
         The weight of each item's labels, such as one over its propensity: a file with a column
         item and one more.
+    train : Path, optional
+        The rows that the model was trained on (user, item): popularity, novelty, seen items; and
+        for --by of compare.
     """
 
     catalogue: File | None = None
@@ -169,8 +172,9 @@ class ItemOptions:
     base: File | None = None
     groups: File | None = None
     weights: File | None = None
+    train: File | None = None
 
-    def add_to(self, plan: Plan, train: Path | None) -> Plan:
+    def add_to(self, plan: Plan) -> Plan:
         """Return a plan with what the files say.
 
         Raises
@@ -182,28 +186,9 @@ class ItemOptions:
         if number.isdecimal() and not Path(number).exists():
             msg = f"--catalogue is the file of the items. For their number, use --n-items {number}."
             raise InvalidInputError(msg)
-        files = {"train": train, **vars(self)}
-        given = {name: path for name, path in files.items() if path is not None}
+        given = {name: path for name, path in vars(self).items() if path is not None}
         check_files_exist(*given.values())
         return plan.with_known(**{name: add_format(path) for name, path in given.items()})
-
-
-@dataclass(frozen=True)
-class ItemOptionsWithTrain(ItemOptions):
-    """The same, and the training rows.
-
-    Parameters
-    ----------
-    train : Path, optional
-        The rows that the model was trained on (user, item): popularity, novelty, seen items.
-    """
-
-    train: File | None = None
-
-    def add_to(self, plan: Plan, train: Path | None = None) -> Plan:
-        """Return a plan with what the files say."""
-        files = ItemOptions(self.catalogue, self.features, self.base, self.groups, self.weights)
-        return files.add_to(plan, train or self.train)
 
 
 @list_under("Predictions")
