@@ -121,7 +121,7 @@ class GateOptions:
     fail_under: Limits | None = None
     fail_above: Limits | None = None
     fail_if_worse: Annotated[str | None, option("BASELINE")] = None
-    gate_metric: Annotated[str | None, option("METRIC", words="metric")] = None
+    gate_metric: Annotated[str | None, option("METRIC", words="metrics:METRICS")] = None
 
     def parse(
         self, margin: float | None, k: Sequence[int | None]
@@ -218,21 +218,22 @@ class StatisticsOptions:
     """
 
     baseline: Annotated[str | None, option("MODEL")] = None
-    by: Annotated[str | None, option("SEGMENTS", words="segments")] = None
+    by: Annotated[str | None, option("SEGMENTS", words="report:BUILT_IN_GROUPS")] = None
     users: Users = "all"
     test: Annotated[
-        str, option("NAME", words="test", help=f"Significance test: {', '.join(TESTS)}.")
+        str,
+        option("NAME", words="significance:TESTS", help=f"Significance test: {', '.join(TESTS)}."),
     ] = "t"
     correction: Annotated[
         str | None,
         option(
             "NAME",
-            words="correction",
+            words="significance:CORRECTIONS",
             help=f"Correction for several pairs: {', '.join(CORRECTIONS)}.  "
             "[default: max-T; holm for wilcoxon and sign]",
         ),
     ] = None
-    family: Annotated[str, option("NAME", words="family")] = "pairs"
+    family: Annotated[str, option("NAME", words="significance:FAMILIES")] = "pairs"
     alpha: Number = 0.05
     margin: Number | None = None
     draws: Integer | None = None

@@ -26,7 +26,10 @@ from recsys_ndcg.cli.sources import (
     ItemOptions,
     ManyFilesOptions,
     Predictions,
+    check_files_exist,
     escape_surrogates,
+    name_models,
+    parse_entry,
 )
 from recsys_ndcg.errors import emit_labelled_warnings, label_messages
 
@@ -72,8 +75,10 @@ def evaluate(  # noqa: PLR0913 - one parameter per group of options
     read = source.all_files
     if gate.fail_if_worse is not None:
         gate.check()
-        models = source.name_with_baseline(gate.fail_if_worse)
+        source.check()
+        models = name_models([("", [*source.files.values()][-1]), parse_entry(gate.fail_if_worse)])
         name, other = models
+        check_files_exist(*source.files.values(), models[other])
         read["--fail-if-worse"] = models[other]
     written.check(read, output.form)
     plan = convention.plan(metric_options.names, ks, [*(one.metric for one in means), *metric])

@@ -273,20 +273,6 @@ class DataOptions:
             opened["labels"] = None
         return pair_tables(opened.get("FILE", opened), None, None, text_format.list_sep)
 
-    def name_with_baseline(self, word: str) -> dict[str, Path]:
-        """Return the evaluated file and the baseline's file, by the names of their models.
-
-        Raises
-        ------
-        InvalidInputError
-            The options do not name one input, or a file is missing or given twice.
-        """
-        self.check()
-        *_, path = self.files.values()
-        models = name_models([("", path), parse_entry(word)])
-        check_files_exist(*self.files.values(), *models.values())
-        return models
-
     def evaluate(
         self,
         text_format: FormatOptions,
