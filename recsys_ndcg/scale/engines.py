@@ -14,7 +14,15 @@ import numpy as np
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.errors import InvalidInputError, label_messages, quote, warn
 from recsys_ndcg.files import are_several_files, is_files
-from recsys_ndcg.input import Rows, Table, encode_ids, find_rank_columns, match_lists, split_format
+from recsys_ndcg.input import (
+    Rows,
+    Table,
+    encode_ids,
+    find_rank_columns,
+    find_type_kind,
+    match_lists,
+    split_format,
+)
 from recsys_ndcg.lists import Facts, Grades, GroupedLists, join_tables, to_lists
 from recsys_ndcg.report import Report, build_audit_report, build_report
 from recsys_ndcg.scoring import Audit, Plan, Scores, Totals
@@ -130,7 +138,7 @@ def get_list_separator(data: Any) -> str | None:
 
 
 def map_columns(
-    kinds: Mapping[str, str],
+    types: Mapping[str, Any],
     columns: Mapping[str, str] | None,
     table: str,
     *,
@@ -141,8 +149,8 @@ def map_columns(
 
     Parameters
     ----------
-    kinds : mapping
-        The table's names to the types of the columns: "list", "text", or any other.
+    types : mapping
+        The table's names to the types of the columns, of Arrow, polars or Spark.
     columns : mapping, optional
         Our names to the table's, as given by the user.
     table : str
@@ -158,16 +166,16 @@ def map_columns(
         A column is missing, or the table has a column for each rank.
     """
     cells: dict[str, Any] = {"list": [[]], "text": [""]}
-    empty = {name: cells.get(kind, ()) for name, kind in kinds.items()}
+    empty = {name: cells.get(find_type_kind(kind), ()) for name, kind in types.items()}
     heading = Table(empty, columns, table, is_text=is_text)
     names = match_lists(heading)
-    has_lists = bool(names) and kinds[names["item"]] == "list"
+    kind = heading.find_cell_kind(names["item"]) if names else ""
     is_unranked = table == RESULTS and not {"rank", "estimated"} & heading.matches.keys()
-    if has_lists or (names and is_unranked and kinds[names["item"]] == "text"):
+    if kind == "list" or (is_unranked and kind == "text"):
         if warns:
             heading.warn_of_names(names)
         return names
-    if not names and find_rank_columns([*kinds]):
+    if not names and find_rank_columns([*types]):
         msg = (
             f"The {table} have a column for each rank, which is read only from data in memory. Put "
             "the items of each user into one column of lists."
@@ -180,7 +188,7 @@ def map_columns(
 
 
 def find_lists(
-    names: Mapping[str, str], kinds: Mapping[str, str], table: str, separator: str | None
+    names: Mapping[str, str], types: Mapping[str, Any], table: str, separator: str | None
 ) -> list[str]:
     """Return those of our columns whose cells have several values; none if rows have one item.
 
@@ -188,8 +196,8 @@ def find_lists(
     ----------
     names : mapping
         Our names of the columns to the table's.
-    kinds : mapping
-        The table's names to the types of the columns: "list", "text", or any other.
+    types : mapping
+        The table's names to the types of the columns.
     table : str
         The kind of the table.
     separator : str, optional
@@ -203,10 +211,11 @@ def find_lists(
     Examples
     --------
     >>> names = {"user": "user", "item": "items"}
-    >>> find_lists(names, {"user": "text", "items": "list"}, "labels", None)
+    >>> find_lists(names, {"user": "string", "items": "list<string>"}, "labels", None)
     ['item']
     """
-    lists = [one for one, theirs in names.items() if kinds[theirs] == "list" and one != "user"]
+    kinds = {ours: find_type_kind(types[theirs]) for ours, theirs in names.items()}
+    lists = [one for one, kind in kinds.items() if kind == "list" and one != "user"]
     if lists:
         others = [theirs for ours, theirs in names.items() if ours not in ("user", *lists)]
         if others:
@@ -216,7 +225,7 @@ def find_lists(
             )
             raise InvalidInputError(msg)
         return lists
-    if separator and table in (LABELS, RESULTS) and kinds[names["item"]] == "text":
+    if separator and table in (LABELS, RESULTS) and kinds["item"] == "text":
         return ["item"]
     if table == RESULTS and not {"rank", "estimated"} & names.keys():
         msg = (

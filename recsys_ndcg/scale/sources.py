@@ -12,7 +12,6 @@ from typing import Any
 from recsys_ndcg.errors import InvalidInputError, is_encodable, quote
 from recsys_ndcg.files import COMPRESSIONS, Content, find_files, is_files, open_file
 from recsys_ndcg.input import (
-    ARROW_LISTS,
     BRACKETS,
     QUOTES,
     FileKind,
@@ -20,6 +19,7 @@ from recsys_ndcg.input import (
     choose_file_columns,
     detect_format,
     find_known_file,
+    find_type_kind,
     split_format,
 )
 from recsys_ndcg.scale.database import FILE_COLUMN, Database, quote_name, quote_path, quote_text
@@ -35,7 +35,6 @@ from recsys_ndcg.scale.engines import (
 
 # suffixes of compressed text that DuckDB reads
 _SUFFIXES = (".gz", ".zst")
-_POLARS_TEXT = ("String", "Categorical", "Enum")
 _HEAD_BYTES = 1 << 16
 _ABSENT = "'', 'nan', 'na', 'none', 'null'"
 
@@ -183,10 +182,7 @@ def open_source(  # noqa: PLR0913, PLR0917 - one parameter per option
 def _write_lazy_table(data: Any, columns: Mapping[str, str] | None, table: str, path: Path) -> Path:
     """Write the needed columns of a lazy table of polars to a file."""
     try:
-        types = {name: str(kind) for name, kind in data.collect_schema().items()}
-        lists = {name: "list" for name, kind in types.items() if kind.startswith(("List", "Array"))}
-        texts = {name: "text" for name, kind in types.items() if kind in _POLARS_TEXT}
-        names: Mapping[str, str] = map_columns(types | texts | lists, columns, table, warns=False)
+        names: Mapping[str, str] = map_columns(data.collect_schema(), columns, table, warns=False)
         data.select([*names.values()]).sink_parquet(path)
     except Exception as error:
         ours = isinstance(error, InvalidInputError | OSError)
@@ -267,11 +263,11 @@ def _open_text(
     how = detect_format(text, how, columns)
     how = replace(how, separator=how.find_separator(text))
     titles = _read_titles(paths, columns, how, table)
-    kinds = dict.fromkeys(titles, "text")
-    names: Mapping[str, str] = map_columns(kinds, columns, table, is_text=True)
+    types = dict.fromkeys(titles, "string")
+    names: Mapping[str, str] = map_columns(types, columns, table, is_text=True)
     # by their places, as SQL ignores the case of names
     fields = {ours: f"c{titles.index(theirs)}" for ours, theirs in names.items()}
-    lists = find_lists(names, kinds, table, separator)
+    lists = find_lists(names, types, table, separator)
     relation, names = _explode(
         _csv_sql(paths, len(titles), how), fields, names, lists, table, separator
     )
@@ -426,7 +422,7 @@ def _open_stream(
 
 def _describe_type(kind: Any) -> tuple[bool, str]:
     """Return whether a type of Arrow is a list, and our name of the type of its values."""
-    is_list = str(kind).startswith(ARROW_LISTS)
+    is_list = find_type_kind(kind) == "list"
     of = kind.value_type if is_list else kind
     name = str(of.value_type if hasattr(of, "index_type") else of)
     name = re.split(r"[(\[]", name)[0]  # without the digits of a decimal, or a time's unit
@@ -465,9 +461,8 @@ def _read_columns(  # noqa: PLR0913, PLR0917 - of files and of streams
         cannot be read.
     """
     first = next(iter(schemas))
-    types = {field.name: _describe_type(field.type) for field in schemas[first]}
-    shapes = {name: "list" if is_list else kind for name, (is_list, kind) in types.items()}
-    names: Mapping[str, str] = map_columns(shapes, columns, table)
+    types = {field.name: field.type for field in schemas[first]}
+    names: Mapping[str, str] = map_columns(types, columns, table)
     check_distinct_columns(names, schemas[first].names)
     kinds: dict[str, str] = {}
     for file, schema in schemas.items():
@@ -479,7 +474,7 @@ def _read_columns(  # noqa: PLR0913, PLR0917 - of files and of streams
                 )
                 raise InvalidInputError(msg)
             is_list, kind = _describe_type(schema.field(theirs).type)
-            if is_list != types[theirs][0] or (is_list and ours == "user"):
+            if is_list != _describe_type(types[theirs])[0] or (is_list and ours == "user"):
                 what = "lists" if is_list else "single values"
                 msg = f"{file}: {theirs} holds {what}, which do not belong there. Convert it."
                 raise InvalidInputError(msg)
@@ -496,8 +491,8 @@ def _read_columns(  # noqa: PLR0913, PLR0917 - of files and of streams
                 raise InvalidInputError(msg)
     sql = {ours: _column_sql(ours, theirs, kinds[ours]) for ours, theirs in names.items()}
     fields = {ours: quote_name(theirs) for ours, theirs in names.items()}
-    lists = find_lists(names, shapes, table, separator)
-    mark = separator if shapes.get(names["item"]) == "text" else None
+    lists = find_lists(names, types, table, separator)
+    mark = separator if find_type_kind(types[names["item"]]) == "text" else None
     relation, names = _explode(
         relation, fields, names, lists, table, mark, is_stream=stream is not None
     )

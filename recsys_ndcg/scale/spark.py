@@ -21,7 +21,7 @@ from recsys_ndcg.arrays import Floats
 from recsys_ndcg.background import Background, BackgroundOptions
 from recsys_ndcg.calls import take_options
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, check_integer, quote
-from recsys_ndcg.input import BRACKETS, QUOTES, Rows
+from recsys_ndcg.input import BRACKETS, QUOTES, Rows, find_type_kind
 from recsys_ndcg.lists import Facts
 from recsys_ndcg.parallel import limit_threads
 from recsys_ndcg.report import Report
@@ -68,13 +68,12 @@ def _open_table(
     name: str, frame: Any, columns: Mapping[str, str] | None, separator: str | None
 ) -> SparkTable:
     _check_frame(frame)
-    kinds = {theirs: _name_kind(kind) for theirs, kind in frame.dtypes}
-    names = map_columns(kinds, columns, name)
+    names = map_columns(dict(frame.dtypes), columns, name)
     check_distinct_columns(names, frame.columns)
-    lists = find_lists(names, kinds, name, separator)
+    lists = find_lists(names, dict(frame.dtypes), name, separator)
     if lists:
         given, names = names, add_list_columns(names, name)
-        frame = _explode(frame, given, lists, separator if kinds[names["item"]] == "text" else None)
+        frame = _explode(frame, given, lists, separator)
     types, read = dict(frame.dtypes), []
     for ours, theirs in names.items():
         kind = types[theirs]
@@ -94,16 +93,12 @@ def _open_table(
     return SparkTable(nw.from_native(frame.selectExpr(*read)), names, read_as_text=False)
 
 
-def _name_kind(kind: str) -> str:
-    return "list" if kind.startswith("array<") else "text" if _TEXT.fullmatch(kind) else kind
-
-
 def _explode(
     frame: Any, names: Mapping[str, str], lists: Sequence[str], separator: str | None
 ) -> Any:
     """Return a row for each item of the lists in the cells, with its place in the list."""
     cells = {ours: quote_name(names[ours]) for ours in lists}
-    if separator is not None:
+    if separator and find_type_kind(dict(frame.dtypes)[names["item"]]) == "text":
         mark = r"\\s+" if separator == " " else rf"\\Q{separator.translate(_ESCAPES)}\\E"
         cell = _unwrap(_unwrap(cells["item"], BRACKETS), QUOTES)
         trimmed = f"transform(split({cell}, '{mark}'), part -> {_unwrap('part', QUOTES)})"
