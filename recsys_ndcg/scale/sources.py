@@ -94,12 +94,8 @@ _READABLE = {
 }
 #: The SQL type for all integers of 64 bits, signed and unsigned.
 WIDEST_INTEGER = "DECIMAL(20, 0)"
-#: The SQL types for integers in text, with their minimum and maximum.
-_INTEGERS = {
-    "BIGINT": (-(2**63), 2**63 - 1),
-    "UBIGINT": (0, 2**64 - 1),
-    WIDEST_INTEGER: (-(2**63), 2**64 - 1),
-}
+#: The SQL types for integers in text; the first that holds all ids of a column is taken.
+_INTEGERS = ("BIGINT", "UBIGINT", WIDEST_INTEGER)
 
 
 @dataclass
@@ -524,17 +520,15 @@ def _column_sql(ours: str, theirs: str, kind: str) -> str:
 def cast_integer_ids(database: Database, source: Source) -> None:
     """Read the ids in text files as integers if all are integers in the usual form.
 
-    The type is the first of `_INTEGERS` that holds them. One id such as 007 keeps a column text.
+    One id such as 007 keeps a column text.
     """
     fields = []
-    for column in IDS:
-        number = f"try_cast({source.sql[column]} AS {WIDEST_INTEGER})"
-        plain = f"CASE WHEN {number}::VARCHAR = {source.sql[column]} THEN {number} END"
-        fields.append(f"[count(*) - count({plain}), min({plain}), max({plain})]")
+    for text in (source.sql[column] for column in IDS):
+        casts = (f"try_cast({text} AS {kind})::VARCHAR = {text}" for kind in _INTEGERS)
+        fields.append(f"[{', '.join(f'count(*) - count_if({cast})' for cast in casts)}]")
     (found,) = database.run(f"SELECT {', '.join(fields)} FROM {source.relation}")  # in one pass
-    for column, (others, low, high) in zip(IDS, found, strict=True):
-        fits = (kind for kind, (least, most) in _INTEGERS.items() if least <= low <= high <= most)
-        kind = None if others or low is None else next(fits, None)
-        if kind is not None:
+    for column, others in zip(IDS, found, strict=True):
+        if 0 in others:
+            kind = _INTEGERS[others.index(0)]
             source.sql[column] = f"CAST({source.sql[column]} AS {kind})"
             source.kinds[column] = "whole numbers" if kind == "BIGINT" else kind
