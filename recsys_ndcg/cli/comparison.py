@@ -35,7 +35,6 @@ from recsys_ndcg.cli.sources import (
     parse_entry,
 )
 from recsys_ndcg.errors import InvalidInputError, is_number, quote, suggest
-from recsys_ndcg.significance import CORRECTIONS, TESTS
 
 if TYPE_CHECKING:
     from recsys_ndcg.comparison import Gate
@@ -203,6 +202,11 @@ class StatisticsOptions:
         cold (whether the user is in --train), or a file with columns user and segment.
     users : str
         all: every model must have the same users; common: compare those that all have.
+    test : str
+        Significance test: t, randomisation, bootstrap, wilcoxon or sign.
+    correction : str, optional
+        Correction for several pairs: max-T, holm, bonferroni, bh or none.
+        [default: max-T; holm for wilcoxon and sign]
     family : str
         What is corrected together: all pairs in a metric, each model against the baseline (others
         are not tested), or all pairs in all metrics: pairs, baseline or metrics.
@@ -220,19 +224,8 @@ class StatisticsOptions:
     baseline: Annotated[str | None, option("MODEL")] = None
     by: Annotated[str | None, option("SEGMENTS", words="report:BUILT_IN_GROUPS")] = None
     users: Users = "all"
-    test: Annotated[
-        str,
-        option("NAME", words="significance:TESTS", help=f"Significance test: {', '.join(TESTS)}."),
-    ] = "t"
-    correction: Annotated[
-        str | None,
-        option(
-            "NAME",
-            words="significance:CORRECTIONS",
-            help=f"Correction for several pairs: {', '.join(CORRECTIONS)}.  "
-            "[default: max-T; holm for wilcoxon and sign]",
-        ),
-    ] = None
+    test: Annotated[str, option("NAME", words="significance:TESTS")] = "t"
+    correction: Annotated[str | None, option("NAME", words="significance:CORRECTIONS")] = None
     family: Annotated[str, option("NAME", words="significance:FAMILIES")] = "pairs"
     alpha: Number = 0.05
     margin: Number | None = None
