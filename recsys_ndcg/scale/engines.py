@@ -141,10 +141,10 @@ def map_columns(
     types: Mapping[str, Any],
     columns: Mapping[str, str] | None,
     table: str,
+    separator: str | None = None,
     *,
-    warns: bool = True,
     is_text: bool = False,
-) -> dict[str, str]:
+) -> tuple[dict[str, str], list[str]]:
     """Map our columns to a table's; a missing column raises as for tables in memory.
 
     Parameters
@@ -155,15 +155,27 @@ def map_columns(
         Our names to the table's, as given by the user.
     table : str
         The kind of the table.
-    warns : bool
-        Whether to warn of recognised names.
+    separator : str, optional
+        What separates ids in text.
     is_text : bool
         Whether it is from text: columns of ratings may be known by their places.
+
+    Returns
+    -------
+    tuple
+        Our names to the table's, and those of ours whose cells have several values; none if rows
+        have one item.
 
     Raises
     ------
     InvalidInputError
-        A column is missing, or the table has a column for each rank.
+        A column is missing, or the table has a column for each rank; some columns are lists, and
+        others not; or nothing says the order of results.
+
+    Examples
+    --------
+    >>> map_columns({"user": "string", "items": "list<string>"}, None, "labels")
+    ({'user': 'user', 'item': 'items'}, ['item'])
     """
     cells: dict[str, Any] = {"list": [[]], "text": [""]}
     empty = {name: cells.get(find_type_kind(kind), ()) for name, kind in types.items()}
@@ -172,68 +184,34 @@ def map_columns(
     kind = heading.find_cell_kind(names["item"]) if names else ""
     is_unranked = table == RESULTS and not {"rank", "estimated"} & heading.matches.keys()
     if kind == "list" or (is_unranked and kind == "text"):
-        if warns:
-            heading.warn_of_names(names)
-        return names
-    if not names and find_rank_columns([*types]):
+        heading.warn_of_names(names)
+    elif not names and find_rank_columns([*types]):
         msg = (
             f"The {table} have a column for each rank, which is read only from data in memory. Put "
             "the items of each user into one column of lists."
         )
         raise InvalidInputError(msg)
-    names = heading.use_columns(*heading.choose_columns())
-    if warns:
+    else:
+        names = heading.use_columns(*heading.choose_columns())
         heading.warn_of_recognised_names()
-    return names
-
-
-def find_lists(
-    names: Mapping[str, str], types: Mapping[str, Any], table: str, separator: str | None
-) -> list[str]:
-    """Return those of our columns whose cells have several values; none if rows have one item.
-
-    Parameters
-    ----------
-    names : mapping
-        Our names of the columns to the table's.
-    types : mapping
-        The table's names to the types of the columns.
-    table : str
-        The kind of the table.
-    separator : str, optional
-        What separates ids in text.
-
-    Raises
-    ------
-    InvalidInputError
-        Some columns are lists, and others not; or nothing says the order of results.
-
-    Examples
-    --------
-    >>> names = {"user": "user", "item": "items"}
-    >>> find_lists(names, {"user": "string", "items": "list<string>"}, "labels", None)
-    ['item']
-    """
-    kinds = {ours: find_type_kind(types[theirs]) for ours, theirs in names.items()}
+    kinds = {ours: heading.find_cell_kind(theirs) for ours, theirs in names.items()}
     lists = [one for one, kind in kinds.items() if kind == "list" and one != "user"]
-    if lists:
-        others = [theirs for ours, theirs in names.items() if ours not in ("user", *lists)]
-        if others:
-            msg = (
-                f"{names[lists[0]]} holds lists, and {others[0]} single values. Give each item of "
-                "the list one value, in a list of the same length."
-            )
-            raise InvalidInputError(msg)
-        return lists
-    if separator and table in (LABELS, RESULTS) and kinds["item"] == "text":
-        return ["item"]
-    if table == RESULTS and not {"rank", "estimated"} & names.keys():
+    others = [names[one] for one in names if one not in ("user", *lists)]
+    if lists and others:
+        msg = (
+            f"{names[lists[0]]} holds lists, and {others[0]} single values. Give each item of "
+            "the list one value, in a list of the same length."
+        )
+        raise InvalidInputError(msg)
+    if not lists and separator and table in (LABELS, RESULTS) and kinds["item"] == "text":
+        lists = ["item"]
+    if table == RESULTS and not (lists or {"rank", "estimated"} & names.keys()):
         msg = (
             f"The results have no column 'rank' or 'estimated'. If a cell of {names['item']} holds "
             "several items, best first, pass what separates them: `list_separator=' '`."
         )
         raise InvalidInputError(msg)
-    return []
+    return names, lists
 
 
 def add_list_columns(names: Mapping[str, str], table: str) -> dict[str, str]:

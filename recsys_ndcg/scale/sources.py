@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from recsys_ndcg.errors import InvalidInputError, is_encodable, quote
+from recsys_ndcg.errors import InvalidInputError, is_encodable, label_messages, quote
 from recsys_ndcg.files import COMPRESSIONS, Content, find_files, is_files, open_file
 from recsys_ndcg.input import (
     BRACKETS,
@@ -29,7 +29,6 @@ from recsys_ndcg.scale.engines import (
     UNMATCHED,
     add_list_columns,
     check_distinct_columns,
-    find_lists,
     map_columns,
 )
 
@@ -165,7 +164,8 @@ def open_source(  # noqa: PLR0913, PLR0917 - one parameter per option
     """
     data, form = split_format(data, form)
     if hasattr(data, "sink_parquet"):  # a lazy table of polars, which may be larger than memory
-        data = _write_lazy_table(data, columns, table, folder / f"lazy_{table}.parquet")
+        path = folder / f"lazy_{table}.parquet"
+        data = _write_lazy_table(data, columns, table, separator, path)
     if not is_files(data):
         return _open_stream(data, columns, table, separator)
     paths = find_files(data)
@@ -175,10 +175,13 @@ def open_source(  # noqa: PLR0913, PLR0917 - one parameter per option
     return _open_text(paths, columns, table, form, separator)
 
 
-def _write_lazy_table(data: Any, columns: Mapping[str, str] | None, table: str, path: Path) -> Path:
+def _write_lazy_table(
+    data: Any, columns: Mapping[str, str] | None, table: str, separator: str | None, path: Path
+) -> Path:
     """Write the needed columns of a lazy table of polars to a file."""
     try:
-        names: Mapping[str, str] = map_columns(data.collect_schema(), columns, table, warns=False)
+        with label_messages(""):  # the file's are emitted
+            names, _ = map_columns(data.collect_schema(), columns, table, separator)
         data.select([*names.values()]).sink_parquet(path)
     except Exception as error:
         ours = isinstance(error, InvalidInputError | OSError)
@@ -260,10 +263,9 @@ def _open_text(
     how = replace(how, separator=how.find_separator(text))
     titles = _read_titles(paths, columns, how, table)
     types = dict.fromkeys(titles, "string")
-    names: Mapping[str, str] = map_columns(types, columns, table, is_text=True)
+    names, lists = map_columns(types, columns, table, separator, is_text=True)
     # by their places, as SQL ignores the case of names
     fields = {ours: f"c{titles.index(theirs)}" for ours, theirs in names.items()}
-    lists = find_lists(names, types, table, separator)
     relation, names = _explode(
         _csv_sql(paths, len(titles), how), fields, names, lists, table, separator
     )
@@ -300,13 +302,13 @@ def _split_sql(field: str, separator: str | None) -> str:
 def _explode(  # noqa: PLR0913, PLR0917 - of text and of typed columns
     relation: str,
     fields: Mapping[str, str],
-    names: Mapping[str, str],
+    names: dict[str, str],
     lists: Sequence[str],
     table: str,
     separator: str | None,
     *,
     is_stream: bool = False,
-) -> tuple[str, Mapping[str, str]]:
+) -> tuple[str, dict[str, str]]:
     """Return the FROM clause with a row for each value of lists in cells, and all columns' names.
 
     Parameters
@@ -458,7 +460,7 @@ def _read_columns(  # noqa: PLR0913, PLR0917 - of files and of streams
     """
     first = next(iter(schemas))
     types = {field.name: field.type for field in schemas[first]}
-    names: Mapping[str, str] = map_columns(types, columns, table)
+    names, lists = map_columns(types, columns, table, separator)
     check_distinct_columns(names, schemas[first].names)
     kinds: dict[str, str] = {}
     for file, schema in schemas.items():
@@ -487,7 +489,6 @@ def _read_columns(  # noqa: PLR0913, PLR0917 - of files and of streams
                 raise InvalidInputError(msg)
     sql = {ours: _column_sql(ours, theirs, kinds[ours]) for ours, theirs in names.items()}
     fields = {ours: quote_name(theirs) for ours, theirs in names.items()}
-    lists = find_lists(names, types, table, separator)
     mark = separator if find_type_kind(types[names["item"]]) == "text" else None
     relation, names = _explode(
         relation, fields, names, lists, table, mark, is_stream=stream is not None

@@ -37,7 +37,6 @@ from recsys_ndcg.scale.engines import (
     build_lists,
     check_distinct_columns,
     check_users_have_rows,
-    find_lists,
     get_list_separator,
     map_columns,
     split_tables,
@@ -68,9 +67,8 @@ def _open_table(
     name: str, frame: Any, columns: Mapping[str, str] | None, separator: str | None
 ) -> SparkTable:
     _check_frame(frame)
-    names = map_columns(dict(frame.dtypes), columns, name)
+    names, lists = map_columns(dict(frame.dtypes), columns, name, separator)
     check_distinct_columns(names, frame.columns)
-    lists = find_lists(names, dict(frame.dtypes), name, separator)
     if lists:
         given, names = names, add_list_columns(names, name)
         frame = _explode(frame, given, lists, separator)
