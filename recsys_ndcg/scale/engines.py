@@ -174,8 +174,8 @@ def map_columns(
 
     Examples
     --------
-    >>> map_columns({"user": "string", "items": "list<string>"}, None, "labels")
-    ({'user': 'user', 'item': 'items'}, ['item'])
+    >>> map_columns({"user": "string", "item": "list<string>"}, None, "labels")
+    ({'user': 'user', 'item': 'item'}, ['item'])
     """
     cells: dict[str, Any] = {"list": [[]], "text": [""]}
     empty = {name: cells.get(find_type_kind(kind), ()) for name, kind in types.items()}
