@@ -35,6 +35,7 @@ from recsys_ndcg.cli.sources import (
     parse_entry,
 )
 from recsys_ndcg.errors import InvalidInputError, is_number, quote, suggest
+from recsys_ndcg.significance import CORRECTIONS, FAMILIES, TESTS
 
 if TYPE_CHECKING:
     from recsys_ndcg.comparison import Gate
@@ -224,9 +225,9 @@ class StatisticsOptions:
     baseline: Annotated[str | None, option("MODEL")] = None
     by: Annotated[str | None, option("SEGMENTS", words="report:BUILT_IN_GROUPS")] = None
     users: Users = "all"
-    test: Annotated[str, option("NAME", words="significance:TESTS")] = "t"
-    correction: Annotated[str | None, option("NAME", words="significance:CORRECTIONS")] = None
-    family: Annotated[str, option("NAME", words="significance:FAMILIES")] = "pairs"
+    test: Annotated[str, option("NAME", words=TESTS)] = "t"
+    correction: Annotated[str | None, option("NAME", words=CORRECTIONS)] = None
+    family: Annotated[str, option("NAME", words=FAMILIES)] = "pairs"
     alpha: Number = 0.05
     margin: Number | None = None
     draws: Integer | None = None

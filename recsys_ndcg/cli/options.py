@@ -6,7 +6,7 @@ import ast
 import re
 import shlex
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
@@ -53,15 +53,19 @@ def list_under(heading: str) -> Parameter:
     return Parameter(name="*", group=GROUPS[heading])
 
 
-def option(metavar: str | None, *names: str, words: str = "", **how: Any) -> Parameter:
+def option(
+    metavar: str | None, *names: str, words: str | Iterable[str] = (), **how: Any
+) -> Parameter:
     """Return how an option is written: what stands for its value, its names if it has several.
 
-    Shells complete its value to `words`, ``module:name``, which are imported only then.
+    Shells complete its value to `words`; those of ``room:name`` are imported only then.
     """
-    module, _, name = words.partition(":")
 
     def complete(_: object) -> list[str]:
-        return [*getattr(import_module(f"recsys_ndcg.{module}"), name)]
+        if not isinstance(words, str):
+            return [*words]
+        room, _, name = words.partition(":")
+        return [*getattr(import_module(f"recsys_ndcg.{room}"), name)]
 
     return Parameter(names, metavar=metavar, completer=complete if words else None, **how)
 
@@ -76,7 +80,7 @@ Integer = Annotated[int, option("N", converter=_parse_integer)]
 Cutoff = Annotated[int, option("K", "-k", "--k", converter=_parse_integer)]
 Text = Annotated[str, option("NAME")]
 Pairs = Annotated[str, option("OURS=THEIRS,...", show_default=False)]
-Format = Annotated[str, option("FORMAT", "--format", words="cli.options:FORMATS")]
+Format = Annotated[str, option("FORMAT", "--format", words=FORMATS)]
 MetricName = Annotated[str, option("METRIC", "--metric", "--metrics", words="metrics:METRICS")]
 MetricNames = Annotated[
     list[str], option("METRIC[,METRIC...]", "--metrics", "--metric", words="metrics:METRICS")
