@@ -32,7 +32,7 @@ IDS = ("user", "item")
 PREDICTIONS, LABELS, RESULTS = "predictions", "labels", "results"
 RATINGS = "interactions"
 _SPARK, _DUCKDB = "recsys_ndcg.scale.spark", "recsys_ndcg.scale.duckdb"
-#: The columns that we add to rows from lists: the place in the list, and what is wrong with it.
+#: The columns that we add to rows from lists: the place in the list, and if another list differs.
 POSITION, UNMATCHED = "recsys_ndcg_position", "recsys_ndcg_unmatched"
 _MAX_JOINED = 1 << 15  # users in parts that are joined
 #: The module of each engine, by the library and a class of its tables, or by the library.

@@ -180,7 +180,7 @@ def _id_faults(table: LazyTable) -> Iterator[Fault]:
     schema = table.frame.collect_schema()
     if "unmatched" in table.names:
         fix = "give each item of the list one value"
-        yield Fault("item", ~nw.col("unmatched").is_null(), "{unmatched}", fix)
+        yield Fault("item", _as_float("unmatched") > 0, "lists of different lengths", fix)
     for column in IDS:
         missing = nw.col(column).is_null()
         if schema[column].is_float():

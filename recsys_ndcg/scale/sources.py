@@ -330,15 +330,11 @@ def _explode(  # noqa: PLR0913, PLR0917 - of text and of typed columns
         return relation, names
     cells = {ours: _split_sql(fields[ours], separator) for ours in lists}
     sizes = {ours: f"coalesce(len({values}), 0)" for ours, values in cells.items()}
-    wrong = [
-        f"CASE WHEN {size} <> {sizes['item']} THEN concat({size}, "
-        f"{quote_text(f' values of {names[ours]} for ')}, {sizes['item']}, ' items') END"
-        for ours, size in sizes.items()
-    ]
+    wrong = " OR ".join(f"{size} <> {sizes['item']}" for size in sizes.values())
     read = [field for ours, field in fields.items() if ours not in lists]
     read += [f"unnest({values}) AS {fields[ours]}" for ours, values in cells.items()]
     read += [f"generate_subscripts({cells['item']}, 1) AS {POSITION}"]
-    read += [f"coalesce({', '.join(wrong)}) AS {UNMATCHED}", *([] if is_stream else [FILE_COLUMN])]
+    read += [f"{wrong} AS {UNMATCHED}", *([] if is_stream else [FILE_COLUMN])]
     return f"(SELECT {', '.join(read)} FROM {relation})", add_list_columns(names, table)
 
 

@@ -82,8 +82,6 @@ def _open_table(
             if not _IDS.fullmatch(kind):
                 msg = f"{ours}: ids of type {kind} are not hashable. Use numbers or text."
                 raise InvalidInputError(msg)
-        elif ours == "unmatched":
-            wider = "string"
         elif not _NUMBERS.fullmatch(kind):
             _check_numeric(frame, theirs, kind, [quote_name(names[one]) for one in IDS])
         value = f"cast({quote_name(theirs)} as {wider})" if wider else quote_name(theirs)
@@ -103,15 +101,11 @@ def _explode(
         cells["item"] = f"filter({trimmed}, part -> part <> '')"
     single = [quote_name(theirs) for ours, theirs in names.items() if ours not in lists]
     arrays = [f"coalesce({one}, array()) as {ours}_list" for ours, one in cells.items()]
-    wrong = [
-        f"if(size({ours}_list) = size(item_list), null, concat(size({ours}_list), "
-        f"' values of {names[ours].translate(_ESCAPES)} for ', size(item_list), ' items'))"
-        for ours in lists
-    ]
+    wrong = " or ".join(f"size({ours}_list) <> size(item_list)" for ours in lists)
     exploded = f"posexplode(arrays_zip({', '.join(f'{ours}_list' for ours in lists)}))"
     rows = frame.selectExpr(*single, *arrays).selectExpr(
         *single,
-        f"coalesce({', '.join(wrong)}) as {UNMATCHED}",
+        f"{wrong} as {UNMATCHED}",
         f"{exploded} as ({POSITION}, recsys_ndcg_cell)",
     )
     values = [f"recsys_ndcg_cell.{ours}_list as {quote_name(names[ours])}" for ours in lists]
