@@ -130,11 +130,9 @@ class OutputOptions:
             print_document(document, to, quiet=self.quiet, full=self.full_signature)
         elif self.form in {"csv", "json"}:
             write_text(_format_data(self.form, values))
-        elif self.quiet or tables_only:
-            write_text(document.render(self.form, tables_only=True))
         else:
-            for line in document.render(self.form).splitlines():
-                print_line(line)
+            text = document.render(self.form, tables_only=self.quiet or tables_only)
+            write_text(f"{text.rstrip()}\n")
 
     def show_report(self, report: Report, to: Console = out) -> None:
         """Print a report."""

@@ -146,9 +146,6 @@ def _run_command(words: Sequence[str]) -> int:
     """Run a command, and print each warning and error as one line, with names of options."""
     words = repeat_options(words or ["--help"])
     app = build_application(words[:1] if words[0] in _COMMANDS else _COMMANDS)
-    if words[-1] == "--help" and len(words) <= 2:  # faster than to read options first
-        app.help_print(words[:-1])
-        return 0
     quiet = False
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DataWarning)

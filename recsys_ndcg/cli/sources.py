@@ -298,8 +298,10 @@ class DataOptions:
                 "standard input or with --qrels and --run."
             )
             raise InvalidInputError(msg)
+        if more := self.paths[1:]:  # all have the format of the first
+            data = ([data[0], *more], data[1]) if isinstance(data, tuple) else [data, *more]
         return evaluate_by_plan(
-            _add_files(data, self.paths[1:]),
+            data,
             plan,
             **text_format.to_keywords(),
             n_items=self.n_items,
@@ -510,13 +512,6 @@ def _open_input(path: Path, default: TextFormat) -> Any:
         msg = "-: standard input is closed. Pass the name of a file."
         raise InvalidInputError(msg)
     return add_format(path, sys.stdin.buffer, default)
-
-
-def _add_files(data: Any, more: Sequence[Path] | None) -> Any:
-    """Return data, or a list of its file and more; all have the format of the first."""
-    if not more:
-        return data
-    return ([data[0], *more], data[1]) if isinstance(data, tuple) else [data, *more]
 
 
 def check_files_exist(*paths: Path) -> None:

@@ -48,16 +48,12 @@ def print_document(
         if isinstance(part, ShownTable):
             if place:
                 to.print()
-            to.print(*_draw(part, to.width), sep="\n")
+            draw = draw_grid if part.numeric is None else _draw_list
+            to.print(*draw(part, to.width), sep="\n")
         elif not quiet:
             for line in filter(None, part):
                 text = escape_for_stdout(write_remark(line))
                 to.print(text, style=_STYLES.get(kind), soft_wrap=kind == "code")
-
-
-def _draw(table: ShownTable, room: int) -> Iterator[RenderableType]:
-    """Yield a table of numbers or of long texts."""
-    return draw_grid(table, room) if table.numeric is None else _draw_list(table, room)
 
 
 def draw_grid(table: ShownTable, room: int) -> Iterator[RenderableType]:

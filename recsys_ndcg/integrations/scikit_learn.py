@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from recsys_ndcg.convention import ConventionLike
 from recsys_ndcg.errors import InvalidInputError, quote, require_libraries
 from recsys_ndcg.integrations.group_scorer import GroupScorer
 from recsys_ndcg.metrics import Metric
-from recsys_ndcg.scoring import Metrics
+from recsys_ndcg.scoring import Cutoffs, Metrics
 
 _ROUTED = ("groups", "qid")
 
@@ -58,9 +59,17 @@ class scorer(GroupScorer):  # noqa: N801 - called as a function
     array([0.95525293, 1.        ])
     """
 
-    def __init__(self, metrics: Metrics, *, groups: Any = "user", **options: Any) -> None:
+    def __init__(
+        self,
+        metrics: Metrics,
+        *,
+        groups: Any = "user",
+        k: Cutoffs = "default",
+        threshold: float | None = None,
+        convention: ConventionLike = None,
+    ) -> None:
         with require_libraries("sklearn", job="A scorer for scikit-learn", extra="sklearn"):
-            super().__init__(metrics, **options)
+            super().__init__(metrics, k=k, threshold=threshold, convention=convention)
         self._is_single = isinstance(metrics, str | Metric) and len(self.metrics) == 1
         self._groups = groups
         self._requests: dict[str, Any] = dict.fromkeys(_ROUTED, True)
