@@ -36,7 +36,7 @@ from recsys_ndcg.scale.engines import (
     split_tables,
 )
 from recsys_ndcg.scale.facts import Fault, LazyTable, collect_facts
-from recsys_ndcg.scale.sources import WIDEST_INTEGER, Source, cast_integer_ids, open_source
+from recsys_ndcg.scale.sources import WIDEST_INTEGER, Source, SourceReader, cast_integer_ids
 
 if TYPE_CHECKING:
     from recsys_ndcg.input import TextFormat
@@ -170,7 +170,7 @@ def evaluate_by_plan(  # noqa: PLR0913 - one parameter per option
         progress_bar(enabled=progress) as show,
     ):
         sources = {
-            name: open_source(table, named, name, folder, text, separator)
+            name: SourceReader(named, name, text, separator).open(table, folder)
             for name, (table, named) in split_tables(data, columns).items()
         }
         rules = {one.convention.tie_rule.by for one in plan.measurements}
@@ -273,7 +273,7 @@ def read_users_in_batches(
         pass
     memory = Memory.from_limit(memory_limit, 1)
     with temporary_folder() as folder, progress_bar(enabled=True) as show:
-        sources = {RATINGS: open_source(data, columns, RATINGS, folder)}
+        sources = {RATINGS: SourceReader(columns, RATINGS).open(data, folder)}
         paths, bounds, _ = _sort_by_user(sources, folder, memory, show)
         for batch in _read_batches(paths, bounds, show):
             yield sources[RATINGS].names, batch[RATINGS]
