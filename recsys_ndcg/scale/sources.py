@@ -130,6 +130,30 @@ class Source:
         read = [*extra, *(f"{sql} AS {quote_name(ours)}" for ours, sql in self.sql.items())]
         return f"(SELECT {', '.join(read)} FROM {self.relation})"
 
+    def explode(self, fields: Mapping[str, str], cells: Mapping[str, str], table: str) -> Source:
+        """Return the table with a row for each value of its lists, and the columns of lists.
+
+        Parameters
+        ----------
+        fields : mapping
+            Our names of the columns to their SQL.
+        cells : mapping
+            Our names of the columns with lists to the lists' SQL.
+        table : str
+            The kind of the table.
+        """
+        if not cells:
+            return self
+        sizes = {ours: f"coalesce(len({values}), 0)" for ours, values in cells.items()}
+        wrong = " OR ".join(f"{size} <> {sizes['item']}" for size in sizes.values())
+        read = [field for ours, field in fields.items() if ours not in cells]
+        read += [f"unnest({values}) AS {fields[ours]}" for ours, values in cells.items()]
+        read += [f"generate_subscripts({cells['item']}, 1) AS {POSITION}"]
+        read += [f"{wrong} AS {UNMATCHED}", *([FILE_COLUMN] if self.stream is None else [])]
+        relation = f"(SELECT {', '.join(read)} FROM {self.relation})"
+        names = add_list_columns(self.names, table)
+        return replace(self, relation=relation, names=names, sql={**names, **self.sql})
+
 
 @dataclass(frozen=True)
 class SourceReader:
@@ -232,8 +256,7 @@ class SourceReader:
         # by their places, as SQL ignores the case of names
         fields = {ours: f"c{titles.index(theirs)}" for ours, theirs in names.items()}
         cells = {ours: self._split_sql(fields[ours]) for ours in lists}
-        relation, names = self._explode(_csv_sql(paths, len(titles), how), fields, names, cells)
-        sql = {**names}
+        sql = {}
         for ours, field in fields.items():
             if ours in IDS:
                 sql[ours] = f"CASE WHEN trim({field}) <> '' THEN {field} END"
@@ -241,7 +264,8 @@ class SourceReader:
                 sql[ours] = _time_sql(field)
             else:
                 sql[ours] = _number_sql(field, how.decimal, may_lack=ours in ("true", "rating"))
-        return Source(relation, names, sql, dict.fromkeys(names, "text"), is_text=True)
+        relation, kinds = _csv_sql(paths, len(titles), how), dict.fromkeys(names, "text")
+        return Source(relation, names, sql, kinds, is_text=True).explode(fields, cells, self.table)
 
     def _read_titles(self, paths: Sequence[Path], how: TextFormat) -> list[str]:
         """Return the names of the columns of text files.
@@ -354,10 +378,7 @@ class SourceReader:
         fields = {ours: quote_name(theirs) for ours, theirs in names.items()}
         is_text = find_type_kind(types[names["item"]]) == "text"
         cells = {one: self._split_sql(fields[one]) if is_text else fields[one] for one in lists}
-        relation, names = self._explode(
-            relation, fields, names, cells, is_stream=stream is not None
-        )
-        return Source(relation, names, {**names, **sql}, {**names, **kinds}, stream=stream)
+        return Source(relation, names, sql, kinds, stream=stream).explode(fields, cells, self.table)
 
     def _split_sql(self, field: str) -> str:
         """Return the SQL of the list in a cell of text."""
@@ -374,39 +395,6 @@ class SourceReader:
             parts = f"string_split_regex({cell}, '\\s+')"
         trimmed = f"list_transform({parts}, lambda part: {unwrap('part', QUOTES)})"
         return f"list_filter({trimmed}, lambda part: part <> '')"
-
-    def _explode(
-        self,
-        relation: str,
-        fields: Mapping[str, str],
-        names: dict[str, str],
-        cells: Mapping[str, str],
-        *,
-        is_stream: bool = False,
-    ) -> tuple[str, dict[str, str]]:
-        """Return the FROM clause with a row for each value in lists, and all columns' names.
-
-        Parameters
-        ----------
-        relation : str
-            The FROM clause.
-        fields, names : mapping
-            Our names of the columns to their SQL, and to the table's names.
-        cells : mapping
-            Our names of the columns with lists to the lists' SQL; if there are none, the relation
-            stays.
-        is_stream : bool
-            Whether there is no column with the names of files.
-        """
-        if not cells:
-            return relation, names
-        sizes = {ours: f"coalesce(len({values}), 0)" for ours, values in cells.items()}
-        wrong = " OR ".join(f"{size} <> {sizes['item']}" for size in sizes.values())
-        read = [field for ours, field in fields.items() if ours not in cells]
-        read += [f"unnest({values}) AS {fields[ours]}" for ours, values in cells.items()]
-        read += [f"generate_subscripts({cells['item']}, 1) AS {POSITION}"]
-        read += [f"{wrong} AS {UNMATCHED}", *([] if is_stream else [FILE_COLUMN])]
-        return f"(SELECT {', '.join(read)} FROM {relation})", add_list_columns(names, self.table)
 
 
 def _check_files(paths: Sequence[Path]) -> None:
