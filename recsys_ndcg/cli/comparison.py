@@ -172,12 +172,6 @@ class BaselineGateOptions(GateOptions):
     alpha: Number = 0.05
     users: Users = "all"
 
-    def check(self) -> None:
-        """Raise if an option is invalid, before anything is evaluated."""
-        from recsys_ndcg.comparison import check_test_options
-
-        check_test_options(users=self.users, margin=self.margin, alpha=self.alpha)
-
 
 def print_gates(gates: Iterable[Gate], *, quiet: bool = False) -> int:
     """Print whether each gate passed, and why; return the exit code."""

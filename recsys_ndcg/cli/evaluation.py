@@ -74,7 +74,9 @@ def evaluate(  # noqa: PLR0913 - one parameter per group of options
     models: dict[str, Path] = {}
     read = source.all_files
     if gate.fail_if_worse is not None:
-        gate.check()
+        from recsys_ndcg.comparison import check_test_options
+
+        check_test_options(users=gate.users, margin=gate.margin, alpha=gate.alpha)
         source.check()
         models = name_models([("", [*source.files.values()][-1]), parse_entry(gate.fail_if_worse)])
         name, other = models

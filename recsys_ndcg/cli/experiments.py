@@ -247,8 +247,7 @@ def demo(
     source = "sample ratings" if ratings is None else f"ratings of {ratings}"
     print_line(
         f"{len(table)} {source}: {len(table) - n_test} to train on, {n_test} to "
-        f"rank; {limit:g} and above is relevant.",
-        wrap=True,
+        f"rank; {limit:g} and above is relevant."
     )
     _print_models(comparison, reports)
 

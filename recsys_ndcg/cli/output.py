@@ -58,9 +58,9 @@ def _console(*, stderr: bool) -> Console:
 out, err = _console(stderr=False), _console(stderr=True)
 
 
-def print_line(text: str = "", style: str | None = None, *, wrap: bool = False) -> None:
-    """Print a line, with control characters escaped."""
-    out.print(escape_for_stdout(text), style=style, soft_wrap=not wrap)
+def print_line(text: str) -> None:
+    """Print a line, with control characters escaped; a terminal breaks it between words."""
+    out.print(escape_for_stdout(text), soft_wrap=False)
 
 
 def write_text(text: str) -> None:
