@@ -35,7 +35,7 @@ from recsys_ndcg.cli.sources import (
     parse_entry,
 )
 from recsys_ndcg.errors import InvalidInputError, is_number, quote, suggest
-from recsys_ndcg.significance import CORRECTIONS, TESTS
+from recsys_ndcg.significance import CORRECTIONS, FAMILIES, TESTS
 
 if TYPE_CHECKING:
     from recsys_ndcg.comparison import Gate
@@ -121,7 +121,7 @@ class GateOptions:
     fail_under: Limits | None = None
     fail_above: Limits | None = None
     fail_if_worse: Annotated[str | None, option("BASELINE")] = None
-    gate_metric: Annotated[str | None, option("METRIC", words="metric")] = None
+    gate_metric: Annotated[str | None, option("METRIC", words="metrics:METRICS")] = None
 
     def parse(
         self, margin: float | None, k: Sequence[int | None]
@@ -172,12 +172,6 @@ class BaselineGateOptions(GateOptions):
     alpha: Number = 0.05
     users: Users = "all"
 
-    def check(self) -> None:
-        """Raise if an option is invalid, before anything is evaluated."""
-        from recsys_ndcg.comparison import check_test_options
-
-        check_test_options(users=self.users, margin=self.margin, alpha=self.alpha)
-
 
 def print_gates(gates: Iterable[Gate], *, quiet: bool = False) -> int:
     """Print whether each gate passed, and why; return the exit code."""
@@ -201,10 +195,13 @@ class StatisticsOptions:
         Compare segments of users as well: activity (number of the user's ratings in --train, or
         of labelled items without --train), list_length (listed items), relevant (relevant items),
         cold (whether the user is in --train), or a file with columns user and segment.
-    train : Path, optional
-        The training ratings: needed for --by cold, optional for --by activity.
     users : str
         all: every model must have the same users; common: compare those that all have.
+    test : str
+        Significance test: t, randomisation, bootstrap, wilcoxon or sign.
+    correction : str, optional
+        Correction for several pairs: max-T, holm, bonferroni, bh or none.
+        [default: max-T; holm for wilcoxon and sign]
     family : str
         What is corrected together: all pairs in a metric, each model against the baseline (others
         are not tested), or all pairs in all metrics: pairs, baseline or metrics.
@@ -220,22 +217,11 @@ class StatisticsOptions:
     """
 
     baseline: Annotated[str | None, option("MODEL")] = None
-    by: Annotated[str | None, option("SEGMENTS", words="segments")] = None
-    train: File | None = None
+    by: Annotated[str | None, option("SEGMENTS", words="report:BUILT_IN_GROUPS")] = None
     users: Users = "all"
-    test: Annotated[
-        str, option("NAME", words="test", help=f"Significance test: {', '.join(TESTS)}.")
-    ] = "t"
-    correction: Annotated[
-        str | None,
-        option(
-            "NAME",
-            words="correction",
-            help=f"Correction for several pairs: {', '.join(CORRECTIONS)}.  "
-            "[default: max-T; holm for wilcoxon and sign]",
-        ),
-    ] = None
-    family: Annotated[str, option("NAME", words="family")] = "pairs"
+    test: Annotated[str, option("NAME", words=TESTS)] = "t"
+    correction: Annotated[str | None, option("NAME", words=CORRECTIONS)] = None
+    family: Annotated[str, option("NAME", words=FAMILIES)] = "pairs"
     alpha: Number = 0.05
     margin: Number | None = None
     draws: Integer | None = None
@@ -247,14 +233,14 @@ class StatisticsOptions:
         from recsys_ndcg.report import BUILT_IN_GROUPS as GROUPS
 
         options = asdict(self)
-        by, train = map(options.pop, ("by", "train"))
+        by = options.pop("by")
         check_test_options(**options, models=models)
         # a name without a folder or an ending is more likely a misspelt group than a missing file
         if by and by not in GROUPS and not (os.sep in by or Path(by).suffix or os.path.exists(by)):  # noqa: PTH110
             msg = f"--by: no built-in group or file is named {quote(by)}. {suggest(by, GROUPS)}"
             raise InvalidInputError(msg)
-        files = (None if by in GROUPS else by, train)
-        check_files_exist(*(Path(path) for path in files if path is not None))
+        if by and by not in GROUPS:
+            check_files_exist(Path(by))
 
 
 @list_under("Output")
@@ -307,7 +293,7 @@ def compare(  # noqa: PLR0913 - one parameter per group of options
 
     Parameters
     ----------
-    *words : str
+    words : str
         One file per model: predictions in any format that 'evaluate' reads, or a saved report.
         NAME=FILE gives the model a name.
 
@@ -328,11 +314,12 @@ def compare(  # noqa: PLR0913 - one parameter per group of options
     source.check_models(files, convention, text_format)
     page.check(files, save=tables.save)
     gated = [*(one.metric for one in limits), *worse]
-    plan = items.add_to(convention.plan(names, ks, gated), statistics.train)
+    plan = items.add_to(convention.plan(names, ks, gated))
     progress = not output.quiet
     reports = source.evaluate_each(files, text_format, plan, [*map(str, gated)], progress=progress)
-    how = asdict(statistics) | {"baseline": statistics.baseline or other, "progress": progress}
-    comparison = comparison_of(reports, metrics=names and [*names, *gated], k=ks, **how)
+    how = asdict(statistics) | {"baseline": statistics.baseline or other, "train": items.train}
+    every: Any = names and [*names, *gated]
+    comparison = comparison_of(reports, metrics=every, k=ks, **how, progress=progress)
     if tables.save is not None:
         comparison.save(tables.save)
     if not page.write(comparison):
@@ -362,7 +349,7 @@ def across(
 
     Parameters
     ----------
-    *comparisons : str
+    comparisons : str
         One saved comparison per data set: what compare --save wrote. NAME=FILE gives the data set
         a name.
     metric : str, optional

@@ -23,10 +23,13 @@ from recsys_ndcg.cli.output import FileOptions, OutputOptions, build_table_docum
 from recsys_ndcg.cli.sources import (
     DataOptions,
     FormatOptions,
-    ItemOptionsWithTrain,
+    ItemOptions,
     ManyFilesOptions,
     Predictions,
+    check_files_exist,
     escape_surrogates,
+    name_models,
+    parse_entry,
 )
 from recsys_ndcg.errors import emit_labelled_warnings, label_messages
 
@@ -47,7 +50,7 @@ def evaluate(  # noqa: PLR0913 - one parameter per group of options
     text_format: FormatOptions = FormatOptions(),
     metric_options: MetricOptions = MetricOptions(),
     convention: ConventionOptions = ConventionOptions(),
-    items: ItemOptionsWithTrain = ItemOptionsWithTrain(),
+    items: ItemOptions = ItemOptions(),
     written: FileOptions = FileOptions(),
     gate: BaselineGateOptions = BaselineGateOptions(),
     output: OutputOptions = OutputOptions(),
@@ -71,9 +74,13 @@ def evaluate(  # noqa: PLR0913 - one parameter per group of options
     models: dict[str, Path] = {}
     read = source.all_files
     if gate.fail_if_worse is not None:
-        gate.check()
-        models = source.name_with_baseline(gate.fail_if_worse)
+        from recsys_ndcg.comparison import check_test_options
+
+        check_test_options(users=gate.users, margin=gate.margin, alpha=gate.alpha)
+        source.check()
+        models = name_models([("", [*source.files.values()][-1]), parse_entry(gate.fail_if_worse)])
         name, other = models
+        check_files_exist(*source.files.values(), models[other])
         read["--fail-if-worse"] = models[other]
     written.check(read, output.form)
     plan = convention.plan(metric_options.names, ks, [*(one.metric for one in means), *metric])
@@ -164,7 +171,7 @@ def reconcile(  # noqa: PLR0913 - one parameter per group of options
     text_format: FormatOptions = FormatOptions(),
     metric: Annotated[MetricNames, Parameter(name=("--metric", "--metrics"))],
     convention: ConventionOptions = ConventionOptions(),
-    items: ItemOptionsWithTrain = ItemOptionsWithTrain(),
+    items: ItemOptions = ItemOptions(),
     reported: Number | None = None,
     output: OutputOptions = OutputOptions(),
 ) -> None:

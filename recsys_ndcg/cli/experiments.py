@@ -24,7 +24,7 @@ from recsys_ndcg.cli.options import (
     parse_pairs,
 )
 from recsys_ndcg.cli.output import OutputOptions, PageOptions, err, out, print_line
-from recsys_ndcg.cli.reports import build_leaderboard_document, describe_left_out
+from recsys_ndcg.cli.reports import build_leaderboard_document
 from recsys_ndcg.cli.sources import File, add_format, check_files_exist
 from recsys_ndcg.errors import InvalidInputError, check_choice, check_integer, escape_for_stdout
 from recsys_ndcg.progress import Steps, build_table
@@ -247,8 +247,7 @@ def demo(
     source = "sample ratings" if ratings is None else f"ratings of {ratings}"
     print_line(
         f"{len(table)} {source}: {len(table) - n_test} to train on, {n_test} to "
-        f"rank; {limit:g} and above is relevant.",
-        wrap=True,
+        f"rank; {limit:g} and above is relevant."
     )
     _print_models(comparison, reports)
 
@@ -301,27 +300,21 @@ def _check_ratings(ratings: pd.DataFrame) -> None:
 
 
 def _print_models(comparison: Comparison, reports: dict[str, Report]) -> None:
-    from recsys_ndcg.cli.terminal import print_document, print_legend, print_verdicts
-    from recsys_ndcg.rendering import build_document
+    """Print a comparison, and the report and some users of the best model."""
+    from recsys_ndcg.cli.terminal import print_document
+    from recsys_ndcg.rendering import Document, Section, build_document
 
     name, best = comparison.metrics[0], comparison.leaderboard.index[0]
-    print_line()
-    models = build_document(comparison)
-    print_document(models, out, quiet=True)
-    print_verdicts(models, out)
-    report = reports[best]
-    print_line()
-    print_line(f"{best} in detail", "bold")
-    scores = build_document(report)
-    print_document(scores, out, legend=False)
+    models, scores = build_document(comparison), build_document(reports[best])
+    detail = [replace(one, note=f"{best} in detail") for one in scores.tables]
+    _, *remarks, signatures = scores.sections
+    boards: list[Section] = []
     for title, ascending in (("Best users", False), ("Worst users", True)):
-        users = report.leaderboard(name, n=5, by="z", ascending=ascending)
-        print_line()
-        document = build_leaderboard_document(users, f"{title} by z", report.signature(name))
-        print_document(document, out, quiet=True)
-    print_line(describe_left_out(users), wrap=True)
-    print_line()
-    print_legend([models, scores, document], out)
+        users = reports[best].leaderboard(name, n=5, by="z", ascending=ascending)
+        boards += build_leaderboard_document(users, f"{title} by z").sections
+    tables = [Section("leaderboard", "", "", models.tables), Section("scores", "", "", detail)]
+    sections = [*tables, *remarks, *boards, signatures]
+    print_document(Document("", sections, models.verdicts), out)
 
 
 def check_split(  # noqa: PLR0913 - one parameter per option

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Group, Parameter, Token
 
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, label_messages, replace_code
-from recsys_ndcg.significance import CORRECTIONS, FAMILIES, TESTS
 
 if TYPE_CHECKING:
     from recsys_ndcg.convention import ConventionLike
@@ -54,30 +53,21 @@ def list_under(heading: str) -> Parameter:
     return Parameter(name="*", group=GROUPS[heading])
 
 
-def option(metavar: str | None, *names: str, words: str | None = None, **how: Any) -> Parameter:
+def option(
+    metavar: str | None, *names: str, words: str | Iterable[str] = (), **how: Any
+) -> Parameter:
     """Return how an option is written: what stands for its value, its names if it has several.
 
-    If `words` is a key of `_completion_words`, shells complete the value.
+    Shells complete its value to `words`; those of ``room:name`` are imported only then.
     """
-    completer = None if words is None else (lambda _: [*_completion_words()[words]])
-    return Parameter(names, metavar=metavar, completer=completer, **how)
 
+    def complete(_: object) -> list[str]:
+        if not isinstance(words, str):
+            return [*words]
+        room, _, name = words.partition(":")
+        return [*getattr(import_module(f"recsys_ndcg.{room}"), name)]
 
-def _completion_words() -> dict[str, Iterable[str]]:
-    """Return the words that shells complete, by kind; importing them is slow."""
-    from recsys_ndcg.convention import PRESETS
-    from recsys_ndcg.metrics import METRICS
-    from recsys_ndcg.report import BUILT_IN_GROUPS
-
-    return {
-        "format": FORMATS,
-        "metric": METRICS,
-        "preset": PRESETS,
-        "segments": BUILT_IN_GROUPS,
-        "test": TESTS,
-        "correction": CORRECTIONS,
-        "family": FAMILIES,
-    }
+    return Parameter(names, metavar=metavar, completer=complete if words else None, **how)
 
 
 def _parse_integer(_: type, tokens: Sequence[Token]) -> int:
@@ -90,10 +80,10 @@ Integer = Annotated[int, option("N", converter=_parse_integer)]
 Cutoff = Annotated[int, option("K", "-k", "--k", converter=_parse_integer)]
 Text = Annotated[str, option("NAME")]
 Pairs = Annotated[str, option("OURS=THEIRS,...", show_default=False)]
-Format = Annotated[str, option("FORMAT", "--format", words="format")]
-MetricName = Annotated[str, option("METRIC", "--metric", "--metrics", words="metric")]
+Format = Annotated[str, option("FORMAT", "--format", words=FORMATS)]
+MetricName = Annotated[str, option("METRIC", "--metric", "--metrics", words="metrics:METRICS")]
 MetricNames = Annotated[
-    list[str], option("METRIC[,METRIC...]", "--metrics", "--metric", words="metric")
+    list[str], option("METRIC[,METRIC...]", "--metrics", "--metric", words="metrics:METRICS")
 ]
 
 
@@ -115,7 +105,7 @@ class ConventionOptions:
     """
 
     threshold: Number | None = None
-    preset: Annotated[str | None, option("LIBRARY", words="preset")] = None
+    preset: Annotated[str | None, option("LIBRARY", words="convention:PRESETS")] = None
     convention: Annotated[list[str] | None, option("NAME=VALUE")] = None
 
     def plan(self, metrics: Sequence[str] | None, k: Cutoffs, gated: Sequence[Metric] = ()) -> Plan:

@@ -58,9 +58,9 @@ def _console(*, stderr: bool) -> Console:
 out, err = _console(stderr=False), _console(stderr=True)
 
 
-def print_line(text: str = "", style: str | None = None, *, wrap: bool = False) -> None:
-    """Print a line, with control characters escaped."""
-    out.print(escape_for_stdout(text), style=style, soft_wrap=not wrap)
+def print_line(text: str) -> None:
+    """Print a line, with control characters escaped; a terminal breaks it between words."""
+    out.print(escape_for_stdout(text), soft_wrap=False)
 
 
 def write_text(text: str) -> None:
@@ -130,11 +130,9 @@ class OutputOptions:
             print_document(document, to, quiet=self.quiet, full=self.full_signature)
         elif self.form in {"csv", "json"}:
             write_text(_format_data(self.form, values))
-        elif self.quiet or tables_only:
-            write_text(document.render(self.form, tables_only=True))
         else:
-            for line in document.render(self.form).splitlines():
-                print_line(line)
+            text = document.render(self.form, tables_only=self.quiet or tables_only)
+            write_text(f"{text.rstrip()}\n")
 
     def show_report(self, report: Report, to: Console = out) -> None:
         """Print a report."""

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import gc
 import os
-import re
 import signal
 import sys
 import warnings
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from importlib import import_module
-from inspect import getdoc, signature
-from textwrap import fill, indent, wrap
+from inspect import getdoc
+from textwrap import fill, indent
 from types import FrameType
 from typing import Any, NoReturn
 
@@ -29,6 +28,7 @@ try:
         from cyclopts.help import HelpPanel
         from cyclopts.help.formatters import PlainFormatter
         from rich.console import Console
+        from rich.table import Table
 except RecsysNdcgError as error:
     sys.exit(str(error))
 
@@ -56,35 +56,9 @@ _COMMANDS = {
     "presets": ("reports", ""),
     "metrics": ("reports", ""),
 }
-#: A name and its description, in the section of the parameters of a docstring.
-_DESCRIBED = re.compile(r"^\*?(\w+) : .*\n((?: {4}.*\n?)+)", re.MULTILINE)
 _EXAMPLES = "\n\nExamples\n--------\n"
 _WIDTH = 80  # of help
-_LABEL_WIDTH = 28  # a longer one has a line of its own
-
-
-class Application(App):
-    """A program whose options are described in docstrings.
-
-    It reads only docstrings: cyclopts would parse the source files as well, for 0.1 s.
-    """
-
-    def assemble_argument_collection(
-        self, *, parse_docstring: bool = False, **how: Any
-    ) -> ArgumentCollection:
-        """Return the options of a command, with their help if `parse_docstring`."""
-        found = super().assemble_argument_collection(**how)
-        if parse_docstring and self.default_command:
-            groups = [
-                type(one.default) for one in signature(self.default_command).parameters.values()
-            ]
-            parents = [one for group in groups for one in reversed(group.__mro__)]
-            docstrings = [str(getdoc(one)) for one in (self.default_command, *parents)]
-            texts = dict(_DESCRIBED.findall("\n\n".join(docstrings)))
-            for one in found:
-                text = Parameter(help=" ".join(texts.get(one.field_info.name, "").split()))
-                one.parameter = Parameter.combine(text, one.parameter)
-        return found
+_LABEL_WIDTH = 30  # of an option and its value
 
 
 class HelpFormatter(PlainFormatter):
@@ -97,22 +71,16 @@ class HelpFormatter(PlainFormatter):
 
     def __call__(self, console: Console, options: Any, panel: HelpPanel) -> None:  # noqa: ARG002
         """Print a group."""
-        rows: dict[str, str] = {}
+        table = Table(show_header=False, box=None, padding=(0, 0, 0, 2))
+        table.add_column(max_width=_LABEL_WIDTH)
         for one in panel.entries:
             names = ", ".join((*one.positive_shorts, *one.positive_names))
             label = f"{names} {one.metavar or ''}".rstrip() if names else str(one.positional_label)
-            default = "" if one.default is None else f"  [default: {one.default}]"
-            rows[label] = f"{one.description.primary_renderable}{default}"
-        width = min(_LABEL_WIDTH, max(map(len, rows), default=0))
-        lines = ["", f"{panel.title}:"]
-        for label, text in rows.items():
-            margin = " " * (width + 4)
-            own = [f"  {label}"] if len(label) > width else []
-            first = margin if own else f"  {label:<{width}}  "
-            layout: Any = {"initial_indent": first, "subsequent_indent": margin}
-            lines += own + wrap(text, console.width, break_on_hyphens=False, **layout)
-        if rows:
-            console.print(*lines, sep="\n")
+            default = "" if one.default is None else f" [default: {one.default}]"
+            text = f"{one.description.primary_renderable}{default}"
+            table.add_row(label, " ".join(text.split()))
+        if panel.entries:
+            console.print("", f"{panel.title}:", table, sep="\n")
 
 
 def build_application(names: Iterable[str] = _COMMANDS) -> App:
@@ -125,7 +93,7 @@ def build_application(names: Iterable[str] = _COMMANDS) -> App:
     """
     console = Console(emoji=False, markup=False, highlight=False)
     console.width = min(console.width, _WIDTH)
-    app = Application(
+    app = App(
         _NAME,
         version=f"{_NAME} {__version__}",
         help="Evaluate the rankings of recommenders: NDCG@k and other metrics, each with a "
@@ -178,9 +146,6 @@ def _run_command(words: Sequence[str]) -> int:
     """Run a command, and print each warning and error as one line, with names of options."""
     words = repeat_options(words or ["--help"])
     app = build_application(words[:1] if words[0] in _COMMANDS else _COMMANDS)
-    if words[-1] == "--help" and len(words) <= 2:  # faster than to read options first
-        app.help_print(words[:-1])
-        return 0
     quiet = False
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DataWarning)

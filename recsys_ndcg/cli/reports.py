@@ -96,7 +96,7 @@ def leaderboard(  # noqa: PLR0913 - one parameter per option
 
     Parameters
     ----------
-    *more : Path
+    more : Path
         Further folders of experiments.
     metric : str, optional
         Metric, such as precision@5.  [default: ndcg, or the first of a saved report]
@@ -139,21 +139,18 @@ def leaderboard(  # noqa: PLR0913 - one parameter per option
     output.show(document, values, tables_only=True)
 
 
-def build_leaderboard_document(board: pd.DataFrame, title: str, signature: Signature) -> Document:
-    """Return a leaderboard of users as a document."""
+def build_leaderboard_document(
+    board: pd.DataFrame, title: str, signature: Signature | None = None
+) -> Document:
+    """Return a leaderboard of users as a document, with the number of those it leaves out."""
+    from recsys_ndcg.rendering import pluralise
     from recsys_ndcg.report import format_cells
 
     cells = format_cells(board.reset_index().set_index("rank"))
-    notes = [describe_left_out(board)] if board.attrs["trivial"] else ()
+    trivial = board.attrs["trivial"]
+    note = f"Without {pluralise(trivial)} for whom every order has the same score."
+    notes = [note] if trivial else ()
     return build_table_document(title, cells, notes, signature, n_left_aligned=2, note=title)
-
-
-def describe_left_out(board: pd.DataFrame) -> str:
-    """Return the number of users whom a leaderboard leaves out."""
-    from recsys_ndcg.rendering import pluralise
-
-    trivial = pluralise(board.attrs["trivial"])
-    return f"Without {trivial} for whom every order has the same score."
 
 
 def _print_runs(paths: list[Path], metric: str | None, output: OutputOptions) -> None:
@@ -179,7 +176,7 @@ def explain_number(
 
     Parameters
     ----------
-    *text : str
+    text : str
         A metric and its value, then what is known about it.
     items : int, optional
         Number of items in the catalogue.

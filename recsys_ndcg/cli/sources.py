@@ -162,6 +162,9 @@ class ItemOptions:
     weights : Path, optional
         The weight of each item's labels, such as one over its propensity: a file with a column
         item and one more.
+    train : Path, optional
+        The rows that the model was trained on (user, item): popularity, novelty, seen items; and
+        for --by of compare.
     """
 
     catalogue: File | None = None
@@ -169,8 +172,9 @@ class ItemOptions:
     base: File | None = None
     groups: File | None = None
     weights: File | None = None
+    train: File | None = None
 
-    def add_to(self, plan: Plan, train: Path | None) -> Plan:
+    def add_to(self, plan: Plan) -> Plan:
         """Return a plan with what the files say.
 
         Raises
@@ -182,28 +186,9 @@ class ItemOptions:
         if number.isdecimal() and not Path(number).exists():
             msg = f"--catalogue is the file of the items. For their number, use --n-items {number}."
             raise InvalidInputError(msg)
-        files = {"train": train, **vars(self)}
-        given = {name: path for name, path in files.items() if path is not None}
+        given = {name: path for name, path in vars(self).items() if path is not None}
         check_files_exist(*given.values())
         return plan.with_known(**{name: add_format(path) for name, path in given.items()})
-
-
-@dataclass(frozen=True)
-class ItemOptionsWithTrain(ItemOptions):
-    """The same, and the training rows.
-
-    Parameters
-    ----------
-    train : Path, optional
-        The rows that the model was trained on (user, item): popularity, novelty, seen items.
-    """
-
-    train: File | None = None
-
-    def add_to(self, plan: Plan, train: Path | None = None) -> Plan:
-        """Return a plan with what the files say."""
-        files = ItemOptions(self.catalogue, self.features, self.base, self.groups, self.weights)
-        return files.add_to(plan, train or self.train)
 
 
 @list_under("Predictions")
@@ -288,20 +273,6 @@ class DataOptions:
             opened["labels"] = None
         return pair_tables(opened.get("FILE", opened), None, None, text_format.list_sep)
 
-    def name_with_baseline(self, word: str) -> dict[str, Path]:
-        """Return the evaluated file and the baseline's file, by the names of their models.
-
-        Raises
-        ------
-        InvalidInputError
-            The options do not name one input, or a file is missing or given twice.
-        """
-        self.check()
-        *_, path = self.files.values()
-        models = name_models([("", path), parse_entry(word)])
-        check_files_exist(*self.files.values(), *models.values())
-        return models
-
     def evaluate(
         self,
         text_format: FormatOptions,
@@ -327,8 +298,10 @@ class DataOptions:
                 "standard input or with --qrels and --run."
             )
             raise InvalidInputError(msg)
+        if more := self.paths[1:]:  # all have the format of the first
+            data = ([data[0], *more], data[1]) if isinstance(data, tuple) else [data, *more]
         return evaluate_by_plan(
-            _add_files(data, self.paths[1:]),
+            data,
             plan,
             **text_format.to_keywords(),
             n_items=self.n_items,
@@ -539,13 +512,6 @@ def _open_input(path: Path, default: TextFormat) -> Any:
         msg = "-: standard input is closed. Pass the name of a file."
         raise InvalidInputError(msg)
     return add_format(path, sys.stdin.buffer, default)
-
-
-def _add_files(data: Any, more: Sequence[Path] | None) -> Any:
-    """Return data, or a list of its file and more; all have the format of the first."""
-    if not more:
-        return data
-    return ([data[0], *more], data[1]) if isinstance(data, tuple) else [data, *more]
 
 
 def check_files_exist(*paths: Path) -> None:

@@ -13,20 +13,20 @@ from rich.text import Text
 
 from recsys_ndcg.cli.options import write_remark
 from recsys_ndcg.errors import escape_for_stdout
-from recsys_ndcg.glossary import format_legend
-from recsys_ndcg.rendering import Code, Document, Section, ShownTable, map_texts
+from recsys_ndcg.rendering import Document, ShownTable, map_texts
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
 _BREAKS = re.compile(r"_(?=\w\w)")  # d_z is one word
+_STYLES = {"legend": "dim", "code": "dim", "headline": "bold"}
 _USUAL_WIDTH = 80
 _MIN_WIDTH = 8
 _NARROW = 72  # columns; in a narrower terminal, a row with long cells is a paragraph
 
 
 def print_document(
-    document: Document, to: Console, *, quiet: bool = False, full: bool = False, legend: bool = True
+    document: Document, to: Console, *, quiet: bool = False, full: bool = False
 ) -> None:
     """Print a document: its tables, the verdicts below the first one, and other text.
 
@@ -40,66 +40,20 @@ def print_document(
         Whether only the tables are printed.
     full : bool
         Whether signatures are printed in full.
-    legend : bool
-        Whether the meaning of the headings is printed, unless quiet: of key terms below the first
-        table, of others above the signatures.
     """
     document = map_texts(document, escape_for_stdout)
     if document.verdicts and not quiet:
         to.print(document.facts, soft_wrap=False)
-    for place, section in enumerate(document.sections):
-        for part in section.parts:
-            if isinstance(part, ShownTable):
-                if place:
-                    to.print()
-                to.print(*_draw(part, to.width), sep="\n")
-            elif not quiet:
-                if legend and isinstance(part, Code):
-                    print_legend([document], to, full=full)
-                    legend = False
-                _print_lines(part, to, full=full)
-        if not place and not quiet:
-            print_verdicts(document, to, legend=legend)
-    if legend and not quiet:
-        print_legend([document], to, full=full)
-
-
-def print_verdicts(document: Document, to: Console, *, legend: bool = True) -> None:
-    """Print what stands below the first table: key terms, then each headline and its evidence."""
-    if legend:
-        first = document.tables[:1]
-        _print_terms(
-            format_legend((str(name) for one in first for name in one.cells), key=True), to
-        )
-    for headline, evidence in map_texts(document.verdicts, escape_for_stdout):
-        to.print(headline, style="bold", soft_wrap=False)
-        if evidence:
-            to.print(evidence, soft_wrap=False)
-
-
-def print_legend(documents: Sequence[Document], to: Console, *, full: bool = False) -> None:
-    """Print what the headings of the documents' tables mean."""
-    headings = [name for one in documents for name in one.list_headings(full=full)]
-    _print_terms(format_legend(headings, key=False), to)
-
-
-def _print_terms(lines: Sequence[str], to: Console) -> None:
-    for line in lines:
-        to.print(escape_for_stdout(write_remark(line)), style="dim", soft_wrap=False)
-
-
-def _print_lines(part: Code | Section | Sequence[str], to: Console, *, full: bool) -> None:
-    if isinstance(part, Code):
-        for line in part.brief(full=full):
-            to.print(line, style="dim", soft_wrap=True)
-    elif not isinstance(part, Section):
-        for line in part:
-            to.print(f"- {write_remark(line)}", soft_wrap=False)
-
-
-def _draw(table: ShownTable, room: int) -> Iterator[RenderableType]:
-    """Yield a table of numbers or of long texts."""
-    return draw_grid(table, room) if table.numeric is None else _draw_list(table, room)
+    for place, (kind, part) in enumerate(document.list_lines(full=full)):
+        if isinstance(part, ShownTable):
+            if place:
+                to.print()
+            draw = draw_grid if part.numeric is None else _draw_list
+            to.print(*draw(part, to.width), sep="\n")
+        elif not quiet:
+            for line in filter(None, part):
+                text = escape_for_stdout(write_remark(line))
+                to.print(text, style=_STYLES.get(kind), soft_wrap=kind == "code")
 
 
 def draw_grid(table: ShownTable, room: int) -> Iterator[RenderableType]:

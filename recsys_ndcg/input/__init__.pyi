@@ -1,5 +1,6 @@
-from recsys_ndcg.input.cells import ARROW_LISTS as ARROW_LISTS
 from recsys_ndcg.input.cells import find_rank_columns as find_rank_columns
+from recsys_ndcg.input.cells import find_type_kind as find_type_kind
+from recsys_ndcg.input.dispatch import choose_file_columns as choose_file_columns
 from recsys_ndcg.input.dispatch import detect_format as detect_format
 from recsys_ndcg.input.dispatch import open_data as open_data
 from recsys_ndcg.input.dispatch import read_pair as read_pair

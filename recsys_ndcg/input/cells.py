@@ -18,10 +18,10 @@ from recsys_ndcg.arrays import Ids, Positions
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.input.ids import EncodedIds, format_id, import_pyarrow
 
-#: The beginnings of the names of Arrow's types of lists.
-ARROW_LISTS = ("list", "large_list", "fixed_size_list")
 _POLARS_LISTS = ("List", "Array")
-_POLARS_TEXT = ("String", "Categorical", "Enum")
+#: The beginnings of the names of types of lists and of text: Arrow's, polars' and Spark's.
+_LISTS = ("list", "large_list", "fixed_size_list", *_POLARS_LISTS, "array<")
+_TEXTS = ("String", "Categorical", "Enum", "char", "varchar")
 _NUMBERS = "iufbcmM"
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]*)?([eE][-+]?[0-9]+)?")
 _SAMPLE = 100  # cells by which text is taken for lists
@@ -191,7 +191,7 @@ def find_cell_kind(column: Any) -> str:
 
 
 def find_type_kind(kind: Any) -> str:
-    """Return the same for a type of Arrow or polars.
+    """Return the same for a type of Arrow, polars or Spark.
 
     Examples
     --------
@@ -199,9 +199,9 @@ def find_type_kind(kind: Any) -> str:
     ['list', 'text', 'text', '']
     """
     name = str(kind)
-    if name.startswith((*ARROW_LISTS, *_POLARS_LISTS)):
+    if name.startswith(_LISTS):
         return "list"
-    return "text" if "string" in name or name.startswith(_POLARS_TEXT) else ""
+    return "text" if "string" in name or name.startswith(_TEXTS) else ""
 
 
 def _is_list(cell: Any) -> bool:

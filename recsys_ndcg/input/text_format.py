@@ -7,7 +7,7 @@ import csv
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from recsys_ndcg.errors import InvalidInputError, quote, warn
 from recsys_ndcg.files import Content
@@ -63,9 +63,6 @@ class TextFormat:
     >>> import recsys_ndcg as rn
     >>> lists = rn.RankedLists.from_file("p.csv", text=rn.TextFormat(decimal=","))  # doctest: +SKIP
     """
-
-    #: The order of columns without a header.
-    COLUMN_ORDER: ClassVar = ("user", "item", "estimated", "true")
 
     separator: str | None = None
     decimal: str = "."

@@ -15,11 +15,61 @@ from recsys_ndcg.scoring import Cutoffs, Metrics
 _ROUTED = ("groups", "qid")
 
 
-class RankingScorer(GroupScorer):
-    """A scorer for scikit-learn, made by `scorer`."""
+class scorer(GroupScorer):  # noqa: N801 - called as a function
+    """A scorer for scikit-learn that ranks each user's test rows.
 
-    def __init__(self, metrics: Metrics, groups: Any, **options: Any) -> None:
-        super().__init__(metrics, **options)
+    It is the mean over users of `recsys_ndcg.evaluate`, and higher is better: errors, such as
+    rmse, are negated. Users whose score is undefined are left out of the mean.
+
+    Parameters
+    ----------
+    metrics : name or metric object, or several
+        ``"ndcg@10"``; with several, the scorer returns a dict, for ``cross_validate``.
+    groups : str or pandas.Series
+        Where to find the user of each row, if scikit-learn routes neither ``groups`` nor ``qid``:
+        the name of a column of X; or a Series with the index of X.
+    k, threshold, convention
+        As for `recsys_ndcg.evaluate`.
+
+    Raises
+    ------
+    UnknownMetricError, InvalidInputError
+        An option cannot be read.
+    MissingExtraError
+        scikit-learn is not installed.
+
+    Notes
+    -----
+    For ``scoring=`` of ``cross_val_score``, ``GridSearchCV`` and others. Rows are ranked by
+    ``predict``; those of a classifier by ``decision_function``, or without it by
+    ``predict_proba`` of the second class. With ``enable_metadata_routing`` it requests
+    ``groups`` and ``qid``.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import recsys_ndcg as rn
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from sklearn.model_selection import GroupKFold, cross_val_score
+    >>> table = pd.DataFrame({"user": [1, 1, 1, 2, 2, 2], "price": [5, 3, 4, 2, 8, 6]})
+    >>> grades = pd.Series([1, 5, 2, 5, 4, 1])
+    >>> by_user = rn.integrations.scorer("ndcg@10", groups=table["user"])
+    >>> folds = GroupKFold(2).split(table, groups=table["user"])
+    >>> cross_val_score(LinearRegression(), table[["price"]], grades, cv=folds, scoring=by_user)
+    array([0.95525293, 1.        ])
+    """
+
+    def __init__(
+        self,
+        metrics: Metrics,
+        *,
+        groups: Any = "user",
+        k: Cutoffs = "default",
+        threshold: float | None = None,
+        convention: ConventionLike = None,
+    ) -> None:
+        with require_libraries("sklearn", job="A scorer for scikit-learn", extra="sklearn"):
+            super().__init__(metrics, k=k, threshold=threshold, convention=convention)
         self._is_single = isinstance(metrics, str | Metric) and len(self.metrics) == 1
         self._groups = groups
         self._requests: dict[str, Any] = dict.fromkeys(_ROUTED, True)
@@ -78,7 +128,7 @@ class RankingScorer(GroupScorer):
         raise InvalidInputError(msg)
 
     def _look_up_users(self, index: Any) -> Any:
-        """Return the users of rows, from the Series given to `scorer`."""
+        """Return the users of rows, from the Series that was given."""
         users = self._groups
         if not users.index.is_unique:
             row = users.index[users.index.duplicated()][0]
@@ -93,7 +143,7 @@ class RankingScorer(GroupScorer):
             raise InvalidInputError(msg)
         return users.loc[index]
 
-    def set_score_request(self, **requests: Any) -> RankingScorer:
+    def set_score_request(self, **requests: Any) -> scorer:
         """Choose which metadata scikit-learn routes here: by default groups and qid.
 
         Parameters
@@ -104,7 +154,7 @@ class RankingScorer(GroupScorer):
 
         Returns
         -------
-        RankingScorer
+        scorer
             This one.
 
         Raises
@@ -151,58 +201,3 @@ def _estimate(estimator: Any, features: Any) -> Any:
         )
         raise InvalidInputError(msg)
     return values if np.ndim(values) == 1 else values[:, 1]
-
-
-def scorer(
-    metrics: Metrics,
-    *,
-    groups: Any = "user",
-    k: Cutoffs = "default",
-    threshold: float | None = None,
-    convention: ConventionLike = None,
-) -> RankingScorer:
-    """Make a scorer for scikit-learn that ranks each user's test rows.
-
-    It is the mean over users of `recsys_ndcg.evaluate`, and higher is better: errors, such as
-    rmse, are negated. Users whose score is undefined are left out of the mean.
-
-    Parameters
-    ----------
-    metrics : name or metric object, or several
-        ``"ndcg@10"``; with several, the scorer returns a dict, for ``cross_validate``.
-    groups : str or pandas.Series
-        Where to find the user of each row, if scikit-learn routes neither ``groups`` nor ``qid``:
-        the name of a column of X; or a Series with the index of X.
-    k, threshold, convention
-        As for `recsys_ndcg.evaluate`.
-
-    Returns
-    -------
-    RankingScorer
-        For ``scoring=`` of ``cross_val_score``, ``GridSearchCV`` and others. Rows are ranked by
-        ``predict``; those of a classifier by ``decision_function``, or without it by
-        ``predict_proba`` of the second class. With ``enable_metadata_routing`` it requests
-        ``groups`` and ``qid``.
-
-    Raises
-    ------
-    UnknownMetricError, InvalidInputError
-        An option cannot be read.
-    MissingExtraError
-        scikit-learn is not installed.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import recsys_ndcg as rn
-    >>> from sklearn.linear_model import LinearRegression
-    >>> from sklearn.model_selection import GroupKFold, cross_val_score
-    >>> table = pd.DataFrame({"user": [1, 1, 1, 2, 2, 2], "price": [5, 3, 4, 2, 8, 6]})
-    >>> grades = pd.Series([1, 5, 2, 5, 4, 1])
-    >>> by_user = rn.integrations.scorer("ndcg@10", groups=table["user"])
-    >>> folds = GroupKFold(2).split(table, groups=table["user"])
-    >>> cross_val_score(LinearRegression(), table[["price"]], grades, cv=folds, scoring=by_user)
-    array([0.95525293, 1.        ])
-    """
-    with require_libraries("sklearn", job="A scorer for scikit-learn", extra="sklearn"):
-        return RankingScorer(metrics, groups, k=k, threshold=threshold, convention=convention)

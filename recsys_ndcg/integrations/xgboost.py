@@ -6,17 +6,54 @@ from typing import Any
 
 import numpy as np
 
-from recsys_ndcg.convention import ConventionLike
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.integrations.group_scorer import GroupScorer
 from recsys_ndcg.metrics import Metric
-from recsys_ndcg.scoring import Cutoffs, Metrics
 
 _MAXIMISED = ("auc", "map", "ndcg", "pre")  # how a name begins; XGBoost minimises all others
 
 
-class XGBoostMetric(GroupScorer):
-    """A function for XGBoost's ``custom_metric``; made by `xgboost_metric`."""
+class xgboost_metric(GroupScorer):  # noqa: N801 - called as a function
+    """A metric for XGBoost, to watch and to stop by.
+
+    It is the mean over groups of `recsys_ndcg.evaluate`, which XGBoost prints and keeps with six
+    decimals. Groups whose score is undefined are left out of the mean.
+
+    Parameters
+    ----------
+    metrics : name or metric object, or several
+        ``"ndcg@10"``, ``["ndcg@10", "recall@10"]``.
+    k, threshold, convention
+        As for `recsys_ndcg.evaluate`.
+
+    Raises
+    ------
+    UnknownMetricError, InvalidInputError
+        An option cannot be read.
+
+    Notes
+    -----
+    For ``xgboost.train(custom_metric=...)`` and ``xgboost.cv(custom_metric=...)``. XGBoost
+    stops early at the highest value only if a name begins with auc, map, ndcg or pre: so ap is
+    called map, and recall is called map-recall. ``xgboost.XGBRanker(eval_metric=...)`` raises,
+    because XGBRanker averages over rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import recsys_ndcg as rn
+    >>> import xgboost
+    >>> rows = np.arange(60.0).reshape(20, 3) % 7
+    >>> data = xgboost.DMatrix(rows, rows[:, 0] // 2, qid=[1] * 10 + [2] * 10)
+    >>> options = {"objective": "rank:ndcg", "disable_default_eval_metric": True}
+    >>> history = {}
+    >>> model = xgboost.train(
+    ...     options, data, 3, evals=[(data, "train")], verbose_eval=False,
+    ...     custom_metric=rn.integrations.xgboost_metric("ndcg@5"), evals_result=history,
+    ... )
+    >>> list(history["train"]), len(history["train"]["ndcg@5"])
+    (['ndcg@5'], 3)
+    """
 
     @property
     def __name__(self) -> str:
@@ -75,54 +112,3 @@ def name_for_xgboost(metric: Metric) -> str:
     if not metric.greater_is_better or name.startswith(_MAXIMISED):
         return name
     return f"map-{name}"
-
-
-def xgboost_metric(
-    metrics: Metrics,
-    *,
-    k: Cutoffs = "default",
-    threshold: float | None = None,
-    convention: ConventionLike = None,
-) -> XGBoostMetric:
-    """Make a metric for XGBoost, to watch and to stop by.
-
-    It is the mean over groups of `recsys_ndcg.evaluate`, which XGBoost prints and keeps with six
-    decimals. Groups whose score is undefined are left out of the mean.
-
-    Parameters
-    ----------
-    metrics : name or metric object, or several
-        ``"ndcg@10"``, ``["ndcg@10", "recall@10"]``.
-    k, threshold, convention
-        As for `recsys_ndcg.evaluate`.
-
-    Returns
-    -------
-    XGBoostMetric
-        For ``xgboost.train(custom_metric=...)`` and ``xgboost.cv(custom_metric=...)``. XGBoost
-        stops early at the highest value only if a name begins with auc, map, ndcg or pre: so ap is
-        called map, and recall is called map-recall. ``xgboost.XGBRanker(eval_metric=...)`` raises,
-        because XGBRanker averages over rows.
-
-    Raises
-    ------
-    UnknownMetricError, InvalidInputError
-        An option cannot be read.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import recsys_ndcg as rn
-    >>> import xgboost
-    >>> rows = np.arange(60.0).reshape(20, 3) % 7
-    >>> data = xgboost.DMatrix(rows, rows[:, 0] // 2, qid=[1] * 10 + [2] * 10)
-    >>> options = {"objective": "rank:ndcg", "disable_default_eval_metric": True}
-    >>> history = {}
-    >>> model = xgboost.train(
-    ...     options, data, 3, evals=[(data, "train")], verbose_eval=False,
-    ...     custom_metric=rn.integrations.xgboost_metric("ndcg@5"), evals_result=history,
-    ... )
-    >>> list(history["train"]), len(history["train"]["ndcg@5"])
-    (['ndcg@5'], 3)
-    """
-    return XGBoostMetric(metrics, k=k, threshold=threshold, convention=convention)

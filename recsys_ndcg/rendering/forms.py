@@ -48,28 +48,10 @@ def map_texts(part: Any, change: Callable[[str], str]) -> Any:
 def to_text(document: Document) -> str:
     """Render a document as text: the facts, then what the command line prints."""
     lines = [document.facts]
-    legend = format_legend(document.list_headings(), key=False)
-    for place, section in enumerate(document.sections):
-        for part in section.parts:
-            if isinstance(part, Code):
-                lines, legend = [*lines, *map(escape_for_stdout, legend)], []
-            lines += _render_part_as_text(part)
-        if not place:
-            names = (str(name) for table in document.tables[:1] for name in table.cells)
-            lines += map(escape_for_stdout, format_legend(names, key=True))
-            lines += [text for one in document.verdicts for text in filter(None, one)]
-    return "\n".join([*lines, *map(escape_for_stdout, legend)])
-
-
-def _render_part_as_text(part: Part) -> Iterator[str]:
-    if isinstance(part, ShownTable):
-        if part.note:
-            yield part.note
-        yield _render_text_table(part)
-    elif isinstance(part, Code):
-        yield from part.brief(full=False)
-    elif not isinstance(part, Section):
-        yield from (f"- {line}" for line in part)
+    for _, part in document.list_lines():
+        texts = [part.note, _render_text_table(part)] if isinstance(part, ShownTable) else part
+        lines += filter(None, texts)
+    return "\n".join(lines)
 
 
 def _render_text_table(table: ShownTable) -> str:
@@ -295,6 +277,30 @@ class Document:
         if any("defaults:" in line for code in codes for line in code.brief(full=full)):
             headings.append("defaults:…")
         return headings
+
+    def list_lines(self, *, full: bool = False) -> Iterator[tuple[str, ShownTable | Sequence[str]]]:
+        """Yield the tables and the lines between them, each with its kind, in the order of text.
+
+        Key terms and the verdicts follow the first section. Other terms are above the signatures.
+        """
+        legend = format_legend(self.list_headings(full=full), key=False)
+        for place, section in enumerate(self.sections):
+            for part in section.parts:
+                if isinstance(part, Code):
+                    yield "legend", legend
+                    yield "code", part.brief(full=full)
+                    legend = []
+                elif isinstance(part, ShownTable):
+                    yield "table", part
+                elif not isinstance(part, Section):
+                    yield "remarks", [f"- {line}" for line in part]
+            if not place:
+                names = (str(name) for table in self.tables[:1] for name in table.cells)
+                yield "legend", format_legend(names, key=True)
+                for headline, evidence in self.verdicts:
+                    yield "headline", [headline]
+                    yield "evidence", [evidence]
+        yield "legend", legend
 
     def render(self, form: str, *, tables_only: bool = False) -> str:
         """Render the document in a form.

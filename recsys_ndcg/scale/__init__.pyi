@@ -2,4 +2,3 @@ from recsys_ndcg.scale.duckdb import read_users_in_batches as read_users_in_batc
 from recsys_ndcg.scale.engines import find_engine as find_engine
 from recsys_ndcg.scale.engines import is_pair as is_pair
 from recsys_ndcg.scale.engines import list_tables as list_tables
-from recsys_ndcg.scale.sources import read_names as read_names

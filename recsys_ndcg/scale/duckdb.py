@@ -35,8 +35,8 @@ from recsys_ndcg.scale.engines import (
     get_list_separator,
     split_tables,
 )
-from recsys_ndcg.scale.facts import Fault, LazyTable, check_ratings, collect_facts
-from recsys_ndcg.scale.sources import WIDEST_INTEGER, Source, cast_integer_ids, open_source
+from recsys_ndcg.scale.facts import Fault, LazyTable, collect_facts
+from recsys_ndcg.scale.sources import WIDEST_INTEGER, Source, SourceReader, cast_integer_ids
 
 if TYPE_CHECKING:
     from recsys_ndcg.input import TextFormat
@@ -170,10 +170,14 @@ def evaluate_by_plan(  # noqa: PLR0913 - one parameter per option
         progress_bar(enabled=progress) as show,
     ):
         sources = {
-            name: open_source(table, named, name, folder, text, separator)
+            name: SourceReader(named, name, text, separator).open(table, folder)
             for name, (table, named) in split_tables(data, columns).items()
         }
-        paths, bounds, facts = _sort_by_user(sources, folder, memory, plan, show, separator)
+        rules = {one.convention.tie_rule.by for one in plan.measurements}
+        in_order = plan.duplicates in ("first", "last") or "input" in rules
+        paths, bounds, facts = _sort_by_user(
+            sources, folder, memory, show, separator, in_order=in_order
+        )
         scores, n_users = ScoreFile(folder), 0
 
         def keep(some: Scores) -> bool:
@@ -199,15 +203,19 @@ def evaluate_by_plan(  # noqa: PLR0913 - one parameter per option
         )
 
 
-def _sort_by_user(  # noqa: PLR0913, PLR0917 - what `evaluate_by_plan` knows
+def _sort_by_user(  # noqa: PLR0913 - what `evaluate_by_plan` knows
     sources: dict[str, Source],
     folder: Path,
     memory: Memory,
-    plan: Plan,
     show: Callable[[str, float], None],
-    separator: str | None,
+    separator: str | None = None,
+    *,
+    in_order: bool = False,
 ) -> tuple[dict[str, Path], list[Any], RowFacts]:
     """Sort the rows of each table by user on disk, and collect the facts of all rows.
+
+    A user's rows are sorted by item, so that the lists do not depend on the order of the rows, or
+    stay `in_order`.
 
     Returns
     -------
@@ -215,9 +223,6 @@ def _sort_by_user(  # noqa: PLR0913, PLR0917 - what `evaluate_by_plan` knows
         The sorted files by kind, the last user of each batch except the last batch, and the facts
         of all rows.
     """
-    # otherwise by item, so that the lists do not depend on the order of the rows
-    rules = {one.convention.tie_rule.by for one in plan.measurements}
-    in_order = plan.duplicates in ("first", "last") or "input" in rules
     paths = {name: folder / f"{name}.parquet" for name in sources}
     extra, order = (["row_number() OVER () AS row"], "row") if in_order else ([], '"item"')
     with hold_arenas(), closing(Database(folder / "spill", memory.database, show)) as database:
@@ -230,7 +235,12 @@ def _sort_by_user(  # noqa: PLR0913, PLR0917 - what `evaluate_by_plan` knows
         for name, one in sources.items():
             if len(kinds) > 1 and "text" not in kinds:  # signed and unsigned integers
                 one.sql["user"] = f"CAST({one.sql['user']} AS {WIDEST_INTEGER})"
-            _write_sorted(database, one, paths[name], extra, order)
+            columns = ", ".join(map(quote_name, one.names))
+            database.run(
+                f'COPY (SELECT {columns} FROM {one.select_sql(*extra)} ORDER BY "user", {order}) '
+                f"TO {quote_text(str(paths[name]))} (FORMAT parquet, COMPRESSION uncompressed)",
+                "Bringing users together",
+            )
             frame = nw.from_native(database.relation(_read_sql(paths[name])))
             tables[name] = _DuckDBTable(frame, one.names, one.is_text, database, one)
         facts = collect_facts(tables, separator)
@@ -240,32 +250,17 @@ def _sort_by_user(  # noqa: PLR0913, PLR0917 - what `evaluate_by_plan` knows
     return paths, bounds, facts
 
 
-def _write_sorted(
-    database: Database, source: Source, path: Path, extra: Sequence[str] = (), order: str = '"item"'
-) -> None:
-    """Write the rows of a source, sorted by user, as Parquet."""
-    columns = ", ".join(map(quote_name, source.names))
-    database.run(
-        f'COPY (SELECT {columns} FROM {source.select_sql(*extra)} ORDER BY "user", {order}) '
-        f"TO {quote_text(str(path))} (FORMAT parquet, COMPRESSION uncompressed)",
-        "Bringing users together",
-    )
-
-
 def read_users_in_batches(
-    data: Any,
-    columns: Mapping[str, str],
-    memory_limit: str | float | None,
-    text: TextFormat | None = None,
-) -> Iterator[Any]:
-    """Yield tables of pyarrow with all ratings of some users; the rows are sorted on disk.
+    data: Any, columns: Mapping[str, str] | None, memory_limit: str | float | None
+) -> Iterator[tuple[Mapping[str, str], Any]]:
+    """Yield all ratings of some users at a time: the names of the columns, and a table of pyarrow.
 
     Parameters
     ----------
-    data, text
-        As in `open_source`.
-    columns : mapping
-        The names of user, item and, if the data has them, true and timestamp.
+    data : path, pattern, list of paths, or stream of Arrow batches
+        The ratings, which are sorted on disk.
+    columns : mapping, optional
+        Our names of user, item, rating and timestamp to the table's.
     memory_limit : str or number, optional
         As in `recsys_ndcg.evaluate`.
 
@@ -278,20 +273,10 @@ def read_users_in_batches(
         pass
     memory = Memory.from_limit(memory_limit, 1)
     with temporary_folder() as folder, progress_bar(enabled=True) as show:
-        source, path = open_source(data, columns, RATINGS, folder, text), folder / "rows.parquet"
-        with hold_arenas(), closing(Database(folder / "spill", memory.database, show)) as database:
-            if source.stream is not None:
-                database.register(RATINGS, source.stream)
-            if source.is_text:
-                cast_integer_ids(database, source)
-            _write_sorted(database, source, path)
-            frame = nw.from_native(database.relation(_read_sql(path)))
-            check_ratings(_DuckDBTable(frame, source.names, source.is_text, database, source))
-            names = [one for one in IDS if source.kinds[one] == "text"]
-            bounds = _split_users(database, {RATINGS: path}, memory, names)
-        release_memory()
-        for batch in _read_batches({RATINGS: path}, bounds, show):
-            yield batch[RATINGS]
+        sources = {RATINGS: SourceReader(columns, RATINGS).open(data, folder)}
+        paths, bounds, _ = _sort_by_user(sources, folder, memory, show)
+        for batch in _read_batches(paths, bounds, show):
+            yield sources[RATINGS].names, batch[RATINGS]
 
 
 def _read_sql(path: Path) -> str:
@@ -347,9 +332,6 @@ def _split_users(
     ((total, most, user, n_rows),) = database.run(
         'SELECT sum(cost)::BIGINT, max(cost), max_by("user", cost), max_by(n, cost) FROM users'
     )
-    if most is None:
-        msg = "there are no rows. Check the filter or the file that they came from."
-        raise InvalidInputError(msg)
     if most > memory.budget:
         msg = (
             f"The user {quote(user)} has {n_rows:,} rows, which do not fit into memory at once. "

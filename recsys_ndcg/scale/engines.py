@@ -14,7 +14,15 @@ import numpy as np
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.errors import InvalidInputError, label_messages, quote, warn
 from recsys_ndcg.files import are_several_files, is_files
-from recsys_ndcg.input import Rows, Table, encode_ids, find_rank_columns, match_lists, split_format
+from recsys_ndcg.input import (
+    Rows,
+    Table,
+    encode_ids,
+    find_rank_columns,
+    find_type_kind,
+    match_lists,
+    split_format,
+)
 from recsys_ndcg.lists import Facts, Grades, GroupedLists, join_tables, to_lists
 from recsys_ndcg.report import Report, build_audit_report, build_report
 from recsys_ndcg.scoring import Audit, Plan, Scores, Totals
@@ -22,9 +30,9 @@ from recsys_ndcg.scoring import Audit, Plan, Scores, Totals
 IDS = ("user", "item")
 #: Kinds of tables.
 PREDICTIONS, LABELS, RESULTS = "predictions", "labels", "results"
-RATINGS = "ratings"  # of which the caller names the columns, also a timestamp
+RATINGS = "interactions"
 _SPARK, _DUCKDB = "recsys_ndcg.scale.spark", "recsys_ndcg.scale.duckdb"
-#: The columns that we add to rows from lists: the place in the list, and what is wrong with it.
+#: The columns that we add to rows from lists: the place in the list, and if another list differs.
 POSITION, UNMATCHED = "recsys_ndcg_position", "recsys_ndcg_unmatched"
 _MAX_JOINED = 1 << 15  # users in parts that are joined
 #: The module of each engine, by the library and a class of its tables, or by the library.
@@ -130,95 +138,80 @@ def get_list_separator(data: Any) -> str | None:
 
 
 def map_columns(
-    kinds: Mapping[str, str], columns: Mapping[str, str] | None, table: str, *, warns: bool = True
-) -> dict[str, str]:
+    types: Mapping[str, Any],
+    columns: Mapping[str, str] | None,
+    table: str,
+    separator: str | None = None,
+    *,
+    is_text: bool = False,
+) -> tuple[dict[str, str], list[str]]:
     """Map our columns to a table's; a missing column raises as for tables in memory.
 
     Parameters
     ----------
-    kinds : mapping
-        The table's names to the types of the columns: "list", "text", or any other.
+    types : mapping
+        The table's names to the types of the columns, of Arrow, polars or Spark.
     columns : mapping, optional
         Our names to the table's, as given by the user.
     table : str
         The kind of the table.
-    warns : bool
-        Whether to warn of recognised names.
+    separator : str, optional
+        What separates ids in text.
+    is_text : bool
+        Whether it is from text: columns of ratings may be known by their places.
+
+    Returns
+    -------
+    tuple
+        Our names to the table's, and those of ours whose cells have several values; none if rows
+        have one item.
 
     Raises
     ------
     InvalidInputError
-        A column is missing, or the table has a column for each rank.
+        A column is missing, or the table has a column for each rank; some columns are lists, and
+        others not; or nothing says the order of results.
+
+    Examples
+    --------
+    >>> map_columns({"user": "string", "item": "list<string>"}, None, "labels")
+    ({'user': 'user', 'item': 'item'}, ['item'])
     """
-    if table == RATINGS:
-        return dict(columns or {})
     cells: dict[str, Any] = {"list": [[]], "text": [""]}
-    heading = Table({name: cells.get(kind, ()) for name, kind in kinds.items()}, columns, table)
+    empty = {name: cells.get(find_type_kind(kind), ()) for name, kind in types.items()}
+    heading = Table(empty, columns, table, is_text=is_text)
     names = match_lists(heading)
-    has_lists = bool(names) and kinds[names["item"]] == "list"
+    kind = heading.find_cell_kind(names["item"]) if names else ""
     is_unranked = table == RESULTS and not {"rank", "estimated"} & heading.matches.keys()
-    if has_lists or (names and is_unranked and kinds[names["item"]] == "text"):
-        if warns:
-            heading.warn_of_names(names)
-        return names
-    if not names and find_rank_columns([*kinds]):
+    if kind == "list" or (is_unranked and kind == "text"):
+        heading.warn_of_names(names)
+    elif not names and find_rank_columns([*types]):
         msg = (
             f"The {table} have a column for each rank, which is read only from data in memory. Put "
             "the items of each user into one column of lists."
         )
         raise InvalidInputError(msg)
-    names = heading.use_columns(*heading.choose_columns())
-    if warns:
+    else:
+        names = heading.use_columns(*heading.choose_columns())
         heading.warn_of_recognised_names()
-    return names
-
-
-def find_lists(
-    names: Mapping[str, str], kinds: Mapping[str, str], table: str, separator: str | None
-) -> list[str]:
-    """Return those of our columns whose cells have several values; none if rows have one item.
-
-    Parameters
-    ----------
-    names : mapping
-        Our names of the columns to the table's.
-    kinds : mapping
-        The table's names to the types of the columns: "list", "text", or any other.
-    table : str
-        The kind of the table.
-    separator : str, optional
-        What separates ids in text.
-
-    Raises
-    ------
-    InvalidInputError
-        Some columns are lists, and others not; or nothing says the order of results.
-
-    Examples
-    --------
-    >>> names = {"user": "user", "item": "items"}
-    >>> find_lists(names, {"user": "text", "items": "list"}, "labels", None)
-    ['item']
-    """
-    lists = [one for one, theirs in names.items() if kinds[theirs] == "list" and one != "user"]
-    if lists:
-        others = [theirs for ours, theirs in names.items() if ours not in ("user", *lists)]
-        if others:
-            msg = (
-                f"{names[lists[0]]} holds lists, and {others[0]} single values. Give each item of "
-                "the list one value, in a list of the same length."
-            )
-            raise InvalidInputError(msg)
-        return lists
-    if separator and table in (LABELS, RESULTS) and kinds[names["item"]] == "text":
-        return ["item"]
-    if table == RESULTS and not {"rank", "estimated"} & names.keys():
+    kinds = {ours: heading.find_cell_kind(theirs) for ours, theirs in names.items()}
+    lists = [one for one, kind in kinds.items() if kind == "list" and one != "user"]
+    others = [names[one] for one in names if one not in ("user", *lists)]
+    if lists and others:
+        msg = (
+            f"{names[lists[0]]} holds lists, and {others[0]} single values. Give each item of "
+            "the list one value, in a list of the same length."
+        )
+        raise InvalidInputError(msg)
+    if not lists and separator and table in (LABELS, RESULTS) and kinds["item"] == "text":
+        lists = ["item"]
+    if table == RESULTS and not (lists or {"rank", "estimated"} & names.keys()):
         msg = (
             f"The results have no column 'rank' or 'estimated'. If a cell of {names['item']} holds "
             "several items, best first, pass what separates them: `list_separator=' '`."
         )
         raise InvalidInputError(msg)
-    return []
+    return names, lists
 
 
 def add_list_columns(names: Mapping[str, str], table: str) -> dict[str, str]:

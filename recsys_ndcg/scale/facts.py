@@ -12,7 +12,7 @@ import numpy as np
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.input import SEPARATORS, EncodedIds, Rows, Table, raise_ambiguous, to_floats
 from recsys_ndcg.lists import Grades
-from recsys_ndcg.scale.engines import IDS, LABELS, PREDICTIONS, RESULTS, RowFacts
+from recsys_ndcg.scale.engines import IDS, LABELS, RESULTS, RowFacts
 
 #: How many faulty rows a message names.
 MAX_NAMED = 3
@@ -64,7 +64,7 @@ class LazyTable:
 
 
 def collect_facts(tables: Mapping[str, LazyTable], separator: str | None = "") -> RowFacts:
-    """Check all rows of predictions, or of labels and results, and collect their facts.
+    """Check all rows of predictions, of ratings, or of labels and results; collect their facts.
 
     Parameters
     ----------
@@ -91,8 +91,8 @@ def collect_facts(tables: Mapping[str, LazyTable], separator: str | None = "") -
     if RESULTS in tables and separator is None:
         for name, table in tables.items():
             _check_cells(name, table, [one for one in tables.values() if one is not table])
-    if PREDICTIONS in facts:
-        return facts[PREDICTIONS]
+    if RESULTS not in facts:
+        return next(iter(facts.values()))
     n_rows = sum(one.rows for one in facts.values())
     grades = facts[LABELS].grades if LABELS in facts else Grades.of(np.empty(0))
     return RowFacts(n_rows, has_unlabelled=True, grades=grades)
@@ -136,39 +136,11 @@ def _check_id_types(labels: LazyTable, results: LazyTable) -> None:
         EncodedIds.raise_type_mismatch(column, ("the labels", "the results"), kinds, ids)
 
 
-def check_ratings(table: LazyTable) -> None:
-    """Check all rows of ratings.
-
-    Raises
-    ------
-    InvalidInputError
-        An id is missing, or a rating or time cannot be read or is infinite.
-    """
-    faults = [*_id_faults(table), *_grade_faults(table)]
-    if "timestamp" in table.names:
-        time, fix = _as_float("timestamp"), "write numbers, dates, or texts such as 2020-01-31"
-        wrong = time.abs() == np.inf
-        wrong = wrong | time.is_null() if table.read_as_text else wrong
-        faults.append(Fault("timestamp", wrong, "not a time", fix))
-    counts = _count_faults(faults)
-    (found,) = table.fetch(table.frame.select(**counts))
-    _raise_first_fault(table, faults, found)
-
-
-def _count_faults(faults: Sequence[Fault]) -> dict[str, nw.Expr]:
-    return {f"fault{place}": _count_rows(one.where) for place, one in enumerate(faults)}
-
-
-def _raise_first_fault(table: LazyTable, faults: Sequence[Fault], found: Mapping[str, Any]) -> None:
-    for place, fault in enumerate(faults):
-        if found[f"fault{place}"]:
-            raise InvalidInputError(table.describe_fault(fault, int(found[f"fault{place}"])))
-
-
 def _collect_table_facts(table: LazyTable, name: str) -> RowFacts:
     """Check a table and collect its facts in one query."""
-    faults = [*_id_faults(table), *_score_faults(table, name), *_grade_faults(table)]
-    wanted = {"rows": nw.len(), **_count_faults(faults)}
+    faults = [*_id_faults(table), *_score_faults(table, name), *_number_faults(table)]
+    wanted = {f"fault{place}": _count_rows(one.where) for place, one in enumerate(faults)}
+    wanted["rows"] = nw.len()
     if "true" in table.names:
         grade = _as_float("true")
         grade = nw.when(~_is_missing(grade)).then(grade)
@@ -183,7 +155,9 @@ def _collect_table_facts(table: LazyTable, name: str) -> RowFacts:
     elif name == RESULTS:
         wanted["fillers"] = _count_rows(_as_float("estimated") == Rows.FILLER_SCORE)
     (found,) = table.fetch(table.frame.select(**wanted))
-    _raise_first_fault(table, faults, found)
+    for place, fault in enumerate(faults):
+        if found[f"fault{place}"]:
+            raise InvalidInputError(table.describe_fault(fault, int(found[f"fault{place}"])))
     rows = found["rows"]
     Rows.check_row_count(rows, f"the {name}")
     if "first_rank" in found:
@@ -206,7 +180,7 @@ def _id_faults(table: LazyTable) -> Iterator[Fault]:
     schema = table.frame.collect_schema()
     if "unmatched" in table.names:
         fix = "give each item of the list one value"
-        yield Fault("item", ~nw.col("unmatched").is_null(), "{unmatched}", fix)
+        yield Fault("item", _as_float("unmatched") > 0, "lists of different lengths", fix)
     for column in IDS:
         missing = nw.col(column).is_null()
         if schema[column].is_float():
@@ -216,9 +190,9 @@ def _id_faults(table: LazyTable) -> Iterator[Fault]:
 
 def _score_faults(table: LazyTable, name: str) -> Iterator[Fault]:
     """Yield the faults of ranks or estimates, in the order in which they are reported."""
-    if name == LABELS:
+    score = next((one for one in ("rank", "estimated") if one in table.names), None)
+    if score is None:
         return
-    score = "rank" if "rank" in table.names else "estimated"
     number = _as_float(score)
     missing, fix = "NaN", "if a model diverged, train it again"
     if table.read_as_text:
@@ -234,14 +208,20 @@ def _score_faults(table: LazyTable, name: str) -> Iterator[Fault]:
         yield Fault(score, no_rank, "{rank:g}, which is not a rank,", Table.RANK_ADVICE)
 
 
-def _grade_faults(table: LazyTable) -> Iterator[Fault]:
-    """Yield the faults of true values, in the order in which they are reported."""
-    if "true" in table.names:
-        grade, fix = _as_float("true"), "use NaN for an unlabelled item"
-        if table.read_as_text:
-            named = f"{fix}, or name the right column with `columns=`"
-            yield Fault("true", grade.is_null(), "not a number", named)
-        yield Fault("true", grade.abs() == np.inf, "an infinite grade", fix)
+def _number_faults(table: LazyTable) -> Iterator[Fault]:
+    """Yield the faults of grades, times and weights, in the order in which they are reported."""
+    for column in ("true", "rating"):
+        if column in table.names:
+            grade, fix = _as_float(column), "use NaN for an unlabelled item"
+            if table.read_as_text:
+                named = f"{fix}, or name the right column with `columns=`"
+                yield Fault(column, grade.is_null(), "not a number", named)
+            yield Fault(column, grade.abs() == np.inf, "an infinite grade", fix)
+    if "timestamp" in table.names:
+        time, fix = _as_float("timestamp"), "write numbers, dates, or texts such as 2020-01-31"
+        wrong = time.abs() == np.inf
+        wrong = wrong | time.is_null() if table.read_as_text else wrong
+        yield Fault("timestamp", wrong, "not a time", fix)
     if "weight" in table.names:
         weight = _as_float("weight")
         missing = _is_missing(weight)

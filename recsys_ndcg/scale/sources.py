@@ -9,16 +9,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from recsys_ndcg.errors import InvalidInputError, is_encodable, quote
+from recsys_ndcg.errors import InvalidInputError, is_encodable, label_messages, quote
 from recsys_ndcg.files import COMPRESSIONS, Content, find_files, is_files, open_file
 from recsys_ndcg.input import (
-    ARROW_LISTS,
     BRACKETS,
     QUOTES,
     FileKind,
     TextFormat,
+    choose_file_columns,
     detect_format,
     find_known_file,
+    find_type_kind,
     split_format,
 )
 from recsys_ndcg.scale.database import FILE_COLUMN, Database, quote_name, quote_path, quote_text
@@ -28,13 +29,11 @@ from recsys_ndcg.scale.engines import (
     UNMATCHED,
     add_list_columns,
     check_distinct_columns,
-    find_lists,
     map_columns,
 )
 
 # suffixes of compressed text that DuckDB reads
 _SUFFIXES = (".gz", ".zst")
-_POLARS_TEXT = ("String", "Categorical", "Enum")
 _HEAD_BYTES = 1 << 16
 _ABSENT = "'', 'nan', 'na', 'none', 'null'"
 
@@ -94,12 +93,8 @@ _READABLE = {
 }
 #: The SQL type for all integers of 64 bits, signed and unsigned.
 WIDEST_INTEGER = "DECIMAL(20, 0)"
-#: The SQL types for integers in text, with their minimum and maximum.
-_INTEGERS = {
-    "BIGINT": (-(2**63), 2**63 - 1),
-    "UBIGINT": (0, 2**64 - 1),
-    WIDEST_INTEGER: (-(2**63), 2**64 - 1),
-}
+#: The SQL types for integers in text; the first that holds all ids of a column is taken.
+_INTEGERS = ("BIGINT", "UBIGINT", WIDEST_INTEGER)
 
 
 @dataclass
@@ -135,66 +130,271 @@ class Source:
         read = [*extra, *(f"{sql} AS {quote_name(ours)}" for ours, sql in self.sql.items())]
         return f"(SELECT {', '.join(read)} FROM {self.relation})"
 
+    def explode(self, fields: Mapping[str, str], cells: Mapping[str, str], table: str) -> Source:
+        """Return the table with a row for each value of its lists, and the columns of lists.
 
-def open_source(  # noqa: PLR0913, PLR0917 - one parameter per option
-    data: Any,
-    columns: Mapping[str, str] | None,
-    table: str,
-    folder: Path,
-    form: TextFormat | None = None,
-    separator: str | None = None,
-) -> Source:
-    """Describe a table by its heading, without reading its rows.
+        Parameters
+        ----------
+        fields : mapping
+            Our names of the columns to their SQL.
+        cells : mapping
+            Our names of the columns with lists to the lists' SQL.
+        table : str
+            The kind of the table.
+        """
+        if not cells:
+            return self
+        sizes = {ours: f"coalesce(len({values}), 0)" for ours, values in cells.items()}
+        wrong = " OR ".join(f"{size} <> {sizes['item']}" for size in sizes.values())
+        read = [field for ours, field in fields.items() if ours not in cells]
+        read += [f"unnest({values}) AS {fields[ours]}" for ours, values in cells.items()]
+        read += [f"generate_subscripts({cells['item']}, 1) AS {POSITION}"]
+        read += [f"{wrong} AS {UNMATCHED}", *([FILE_COLUMN] if self.stream is None else [])]
+        relation = f"(SELECT {', '.join(read)} FROM {self.relation})"
+        names = add_list_columns(self.names, table)
+        return replace(self, relation=relation, names=names, sql={**names, **self.sql})
+
+
+@dataclass(frozen=True)
+class SourceReader:
+    """How a table was given, to describe it without reading its rows.
 
     Parameters
     ----------
-    data : path, pattern, list of these, or stream of Arrow batches
-        Files have the same format.
     columns : mapping, optional
         Our names to the table's.
     table : str
-        Its kind: predictions, labels or results.
-    folder : Path
-        The folder for a lazy table of polars.
+        Its kind: predictions, labels, results or interactions.
     form : TextFormat, optional
         The format of text.
     separator : str, optional
         What separates the ids in a cell of text that has several.
-
-    Raises
-    ------
-    InvalidInputError
-        A file cannot be read, has other columns than the first, or a format that DuckDB does not
-        read; or the data is something else.
     """
-    data, form = split_format(data, form)
-    if hasattr(data, "sink_parquet"):  # a lazy table of polars, which may be larger than memory
-        data = _write_lazy_table(data, columns, table, folder / f"lazy_{table}.parquet")
-    if not is_files(data):
-        return _open_stream(data, columns, table, separator)
-    paths = find_files(data)
-    _check_files(paths)
-    if FileKind.of(paths[0]).is_binary:  # Parquet, the only binary format that DuckDB reads
-        return _open_parquet(paths, columns, table, separator)
-    return _open_text(paths, columns, table, form, separator)
 
+    columns: Mapping[str, str] | None
+    table: str
+    form: TextFormat | None = None
+    separator: str | None = None
 
-def _write_lazy_table(data: Any, columns: Mapping[str, str] | None, table: str, path: Path) -> Path:
-    """Write the needed columns of a lazy table of polars to a file."""
-    try:
-        types = {name: str(kind) for name, kind in data.collect_schema().items()}
-        lists = {name: "list" for name, kind in types.items() if kind.startswith(("List", "Array"))}
-        texts = {name: "text" for name, kind in types.items() if kind in _POLARS_TEXT}
-        names: Mapping[str, str] = map_columns(types | texts | lists, columns, table, warns=False)
-        data.select([*names.values()]).sink_parquet(path)
-    except Exception as error:
-        ours = isinstance(error, InvalidInputError | OSError)
-        if ours and not isinstance(error, FileNotFoundError):
-            raise
-        reason = str(error).partition("\n")[0]
-        msg = f"The lazy table of polars cannot be computed: {reason}"
-        raise InvalidInputError(msg) from error
-    return path
+    def open(self, data: Any, folder: Path) -> Source:
+        """Describe a table by its heading, without reading its rows.
+
+        Parameters
+        ----------
+        data : path, pattern, list of these, or stream of Arrow batches
+            Files have the same format.
+        folder : Path
+            The folder for a lazy table of polars.
+
+        Raises
+        ------
+        InvalidInputError
+            A file cannot be read, has other columns than the first, or a format that DuckDB does
+            not read; or the data is something else.
+        """
+        data, form = split_format(data, self.form)
+        if hasattr(data, "sink_parquet"):  # a lazy table of polars, which may be larger than memory
+            data = self._write_lazy_table(data, folder / f"lazy_{self.table}.parquet")
+        if not is_files(data):
+            return self._open_stream(data)
+        paths = find_files(data)
+        _check_files(paths)
+        if FileKind.of(paths[0]).is_binary:  # Parquet, the only binary format that DuckDB reads
+            return self._open_parquet(paths)
+        return self._open_text(paths, form or TextFormat())
+
+    def _write_lazy_table(self, data: Any, path: Path) -> Path:
+        """Write the needed columns of a lazy table of polars to a file."""
+        try:
+            with label_messages(""):  # the file's are emitted
+                names, _ = self._map_columns(data.collect_schema())
+            data.select([*names.values()]).sink_parquet(path)
+        except Exception as error:
+            ours = isinstance(error, InvalidInputError | OSError)
+            if ours and not isinstance(error, FileNotFoundError):
+                raise
+            reason = str(error).partition("\n")[0]
+            msg = f"The lazy table of polars cannot be computed: {reason}"
+            raise InvalidInputError(msg) from error
+        return path
+
+    def _open_parquet(self, paths: Sequence[Path]) -> Source:
+        from pyarrow import parquet  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
+
+        schemas = {}
+        for path in paths:
+            try:
+                with parquet.ParquetFile(path) as file:
+                    schemas[str(path)] = file.schema_arrow
+            except Exception as error:  # noqa: BLE001 - damaged files raise any error
+                reason = getattr(error, "strerror", None) or "not Parquet, or damaged"
+                msg = f"{path}: cannot be read as Parquet ({reason})."
+                raise InvalidInputError(msg) from None
+        files = ", ".join(map(quote_path, paths))
+        options = f"filename = {quote_text(FILE_COLUMN)}, hive_partitioning = false"
+        relation = f"read_parquet([{files}], {options}, union_by_name = true)"
+        return self._read_columns(relation, schemas)
+
+    def _open_text(self, paths: Sequence[Path], how: TextFormat) -> Source:
+        """Describe text files by their first lines."""
+        if (how.encoding or "utf-8").lower().replace("_", "-") not in ("utf-8", "utf8"):
+            msg = f"{paths[0]}: with a memory limit, text must be UTF-8. Convert it."
+            raise InvalidInputError(msg)
+        how = replace(how, encoding="UTF-8")  # the only one that DuckDB reads
+        text = how.decode(_read_head(paths[0]))
+        if known := find_known_file(text, self.table):
+            msg = (
+                f"{paths[0]}: {known.name} are not read within a memory limit, or as one of "
+                "several files. Evaluate the file alone without memory_limit."
+            )
+            raise InvalidInputError(msg)
+        how = detect_format(text, how, self.columns)
+        how = replace(how, separator=how.find_separator(text))
+        titles = self._read_titles(paths, how)
+        types = dict.fromkeys(titles, "string")
+        names, lists = self._map_columns(types, is_text=True)
+        # by their places, as SQL ignores the case of names
+        fields = {ours: f"c{titles.index(theirs)}" for ours, theirs in names.items()}
+        cells = {ours: self._split_sql(fields[ours]) for ours in lists}
+        sql = {}
+        for ours, field in fields.items():
+            if ours in IDS:
+                sql[ours] = f"CASE WHEN trim({field}) <> '' THEN {field} END"
+            elif ours == "timestamp":
+                sql[ours] = _time_sql(field)
+            else:
+                sql[ours] = _number_sql(field, how.decimal, may_lack=ours in ("true", "rating"))
+        relation, kinds = _csv_sql(paths, len(titles), how), dict.fromkeys(names, "text")
+        return Source(relation, names, sql, kinds, is_text=True).explode(fields, cells, self.table)
+
+    def _read_titles(self, paths: Sequence[Path], how: TextFormat) -> list[str]:
+        """Return the names of the columns of text files.
+
+        Raises
+        ------
+        InvalidInputError
+            A file is empty or not text in UTF-8, or its heading differs from the first file's.
+        """
+        first_lines = (how.split_first_line(how.decode(_read_head(path))) for path in paths)
+        headings = [[one.strip() for one in line] for line in first_lines]
+        fields = headings[0]
+        for path, found in zip(paths, headings, strict=True):
+            if found != fields and (how.heading or len(found) != len(fields)):
+                msg = (
+                    f"{path}: its columns are {', '.join(found)}, but {paths[0]} has "
+                    f"{', '.join(fields)}. Give all files the same columns."
+                )
+                raise InvalidInputError(msg)
+        names = [str(place + 1) for place in range(len(fields))]
+        if how.heading:  # a column without a name is called by its place
+            names = [one or place for one, place in zip(fields, names, strict=True)]
+        names = choose_file_columns(names, how, self.columns, self.table).names
+        twice = [name for name in names if names.count(name) > 1]
+        if twice:
+            msg = f"{paths[0]}: the heading names the column {twice[0]!r} twice; keep one."
+            raise InvalidInputError(msg)
+        return names
+
+    def _open_stream(self, data: Any) -> Source:
+        import pyarrow as pa  # noqa: PLC0415 - an extra
+
+        if hasattr(data, "scanner"):  # a dataset
+            data = data.scanner().to_reader()
+        if not hasattr(data, "__arrow_c_stream__"):
+            msg = (
+                "With a memory limit, give files (Parquet, CSV) or a stream of Arrow batches (a "
+                f"pyarrow dataset or reader, a DuckDB relation), not {quote(type(data))}."
+            )
+            raise InvalidInputError(msg)
+        try:
+            reader = pa.RecordBatchReader.from_stream(data)
+        except Exception as error:  # of any library
+            reason = str(error).partition("\n")[0]
+            msg = (
+                f"{self.table}: the stream cannot be opened ({reason}). Two DuckDB relations need "
+                "two connections: make one of them with con.cursor().sql(...)."
+            )
+            raise InvalidInputError(msg) from error
+        schemas = {"the data": reader.schema}
+        return self._read_columns(quote_name(self.table), schemas, reader)
+
+    def _map_columns(
+        self, types: Mapping[str, Any], *, is_text: bool = False
+    ) -> tuple[dict[str, str], list[str]]:
+        return map_columns(types, self.columns, self.table, self.separator, is_text=is_text)
+
+    def _read_columns(
+        self, relation: str, schemas: Mapping[str, Any], stream: Any = None
+    ) -> Source:
+        """Describe our columns in files, or in a stream.
+
+        Parameters
+        ----------
+        relation : str
+            The FROM clause.
+        schemas : mapping
+            The schemas of Arrow, by the names of files.
+        stream : object, optional
+            A stream, which can be read only once.
+
+        Raises
+        ------
+        InvalidInputError
+            SQL cannot distinguish a column from another, the files differ, or a column has a type
+            that cannot be read.
+        """
+        first = next(iter(schemas))
+        types = {field.name: field.type for field in schemas[first]}
+        names, lists = self._map_columns(types)
+        check_distinct_columns(names, schemas[first].names)
+        kinds: dict[str, str] = {}
+        for file, schema in schemas.items():
+            for ours, theirs in names.items():
+                if schema.get_field_index(theirs) < 0:
+                    msg = (
+                        f"{file}: there is no column {theirs!r}, which the first file has. It has "
+                        f"{', '.join(schema.names)}."
+                    )
+                    raise InvalidInputError(msg)
+                is_list, kind = _describe_type(schema.field(theirs).type)
+                if is_list != _describe_type(types[theirs])[0] or (is_list and ours == "user"):
+                    what = "lists" if is_list else "single values"
+                    msg = f"{file}: {theirs} holds {what}, which do not belong there. Convert it."
+                    raise InvalidInputError(msg)
+                known = kinds.setdefault(ours, kind)
+                if ours not in IDS and {kind, known} == {"whole numbers", "double"}:
+                    kinds[ours] = "double"  # as pandas writes a column with and without NaN
+                elif kind != known:
+                    msg = (
+                        f"{file}: {theirs} is {kind}, but {known} in {first}. Convert one of them."
+                    )
+                    raise InvalidInputError(msg)
+                is_time = ours == "timestamp"
+                readable, fix = _READABLE["id" if ours in IDS else "time" if is_time else "number"]
+                if kind not in readable:
+                    msg = f"{file}: {theirs} is {kind}{fix}"
+                    raise InvalidInputError(msg)
+        sql = {ours: _column_sql(ours, theirs, kinds[ours]) for ours, theirs in names.items()}
+        fields = {ours: quote_name(theirs) for ours, theirs in names.items()}
+        is_text = find_type_kind(types[names["item"]]) == "text"
+        cells = {one: self._split_sql(fields[one]) if is_text else fields[one] for one in lists}
+        return Source(relation, names, sql, kinds, stream=stream).explode(fields, cells, self.table)
+
+    def _split_sql(self, field: str) -> str:
+        """Return the SQL of the list in a cell of text."""
+
+        def unwrap(text: str, what: tuple[str, int]) -> str:
+            inside = "".join(rf"\{group}" for group in range(1, what[1] + 1))
+            text = f"regexp_replace(trim({text}, {blanks}), {quote_text(what[0])}, '{inside}')"
+            return f"trim({text}, {blanks})"
+
+        blanks = quote_text(" \t\r\n")
+        cell = unwrap(unwrap(field, BRACKETS), QUOTES)
+        parts = f"string_split({cell}, {quote_text(str(self.separator))})"
+        if self.separator == " ":
+            parts = f"string_split_regex({cell}, '\\s+')"
+        trimmed = f"list_transform({parts}, lambda part: {unwrap('part', QUOTES)})"
+        return f"list_filter({trimmed}, lambda part: part <> '')"
 
 
 def _check_files(paths: Sequence[Path]) -> None:
@@ -220,191 +420,6 @@ def _check_files(paths: Sequence[Path]) -> None:
             raise InvalidInputError(msg)
 
 
-def _open_parquet(
-    paths: Sequence[Path],
-    columns: Mapping[str, str] | None,
-    table: str,
-    separator: str | None,
-) -> Source:
-    from pyarrow import parquet  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
-
-    schemas = {}
-    for path in paths:
-        try:
-            with parquet.ParquetFile(path) as file:
-                schemas[str(path)] = file.schema_arrow
-        except Exception as error:  # noqa: BLE001 - damaged files raise any error
-            reason = getattr(error, "strerror", None) or "not Parquet, or damaged"
-            msg = f"{path}: cannot be read as Parquet ({reason})."
-            raise InvalidInputError(msg) from None
-    files = ", ".join(map(quote_path, paths))
-    options = f"filename = {quote_text(FILE_COLUMN)}, hive_partitioning = false"
-    relation = f"read_parquet([{files}], {options}, union_by_name = true)"
-    return _read_columns(relation, schemas, columns, table, separator)
-
-
-def _open_text(
-    paths: Sequence[Path],
-    columns: Mapping[str, str] | None,
-    table: str,
-    form: TextFormat | None,
-    separator: str | None,
-) -> Source:
-    """Describe text files by their first lines."""
-    how = form or TextFormat()
-    if (how.encoding or "utf-8").lower().replace("_", "-") not in ("utf-8", "utf8"):
-        msg = f"{paths[0]}: with a memory limit, text must be UTF-8. Convert it."
-        raise InvalidInputError(msg)
-    how = replace(how, encoding="UTF-8")  # the only one that DuckDB reads
-    text = how.decode(_read_head(paths[0]))
-    if known := find_known_file(text, table):
-        msg = (
-            f"{paths[0]}: {known.name} are not read within a memory limit, or as one of several "
-            "files. Evaluate the file alone without memory_limit."
-        )
-        raise InvalidInputError(msg)
-    how = detect_format(text, how, columns)
-    how = replace(how, separator=how.find_separator(text))
-    titles = _read_titles(paths, columns, how)
-    kinds = dict.fromkeys(titles, "text")
-    names: Mapping[str, str] = map_columns(kinds, columns, table)
-    # by their places, as SQL ignores the case of names
-    fields = {ours: f"c{titles.index(theirs)}" for ours, theirs in names.items()}
-    lists = find_lists(names, kinds, table, separator)
-    relation, names = _explode(
-        _csv_sql(paths, len(titles), how), fields, names, lists, table, separator
-    )
-    sql = {**names}
-    for ours, field in fields.items():
-        if ours in IDS:
-            sql[ours] = f"CASE WHEN trim({field}) <> '' THEN {field} END"
-        elif ours == "timestamp":
-            sql[ours] = _time_sql(field)
-        else:
-            sql[ours] = _number_sql(field, how.decimal, may_lack=ours == "true")
-    return Source(relation, names, sql, dict.fromkeys(names, "text"), is_text=True)
-
-
-def _split_sql(field: str, separator: str | None) -> str:
-    """Return the SQL of the list in a cell; of text without a separator it is a list already."""
-    if separator is None:
-        return field
-
-    def unwrap(text: str, what: tuple[str, int]) -> str:
-        inside = "".join(rf"\{group}" for group in range(1, what[1] + 1))
-        text = f"regexp_replace(trim({text}, {blanks}), {quote_text(what[0])}, '{inside}')"
-        return f"trim({text}, {blanks})"
-
-    blanks = quote_text(" \t\r\n")
-    cell = unwrap(unwrap(field, BRACKETS), QUOTES)
-    parts = f"string_split({cell}, {quote_text(separator)})"
-    if separator == " ":
-        parts = f"string_split_regex({cell}, '\\s+')"
-    trimmed = f"list_transform({parts}, lambda part: {unwrap('part', QUOTES)})"
-    return f"list_filter({trimmed}, lambda part: part <> '')"
-
-
-def _explode(  # noqa: PLR0913, PLR0917 - of text and of typed columns
-    relation: str,
-    fields: Mapping[str, str],
-    names: Mapping[str, str],
-    lists: Sequence[str],
-    table: str,
-    separator: str | None,
-    *,
-    is_stream: bool = False,
-) -> tuple[str, Mapping[str, str]]:
-    """Return the FROM clause with a row for each value of lists in cells, and all columns' names.
-
-    Parameters
-    ----------
-    relation : str
-        The FROM clause.
-    fields, names : mapping
-        Our names of the columns to their SQL, and to the table's names.
-    lists : sequence of str
-        Our names of the columns with lists; if there are none, the relation stays.
-    table : str
-        The kind of the table.
-    separator : str, optional
-        What separates the items, if they are text.
-    is_stream : bool
-        Whether there is no column with the names of files.
-    """
-    if not lists:
-        return relation, names
-    cells = {ours: _split_sql(fields[ours], separator) for ours in lists}
-    sizes = {ours: f"coalesce(len({values}), 0)" for ours, values in cells.items()}
-    wrong = [
-        f"CASE WHEN {size} <> {sizes['item']} THEN concat({size}, "
-        f"{quote_text(f' values of {names[ours]} for ')}, {sizes['item']}, ' items') END"
-        for ours, size in sizes.items()
-    ]
-    read = [field for ours, field in fields.items() if ours not in lists]
-    read += [f"unnest({values}) AS {fields[ours]}" for ours, values in cells.items()]
-    read += [f"generate_subscripts({cells['item']}, 1) AS {POSITION}"]
-    read += [f"coalesce({', '.join(wrong)}) AS {UNMATCHED}", *([] if is_stream else [FILE_COLUMN])]
-    return f"(SELECT {', '.join(read)} FROM {relation})", add_list_columns(names, table)
-
-
-def read_names(data: Any) -> tuple[list[str], TextFormat | None]:
-    """Return the names of columns, or their positions without a heading, and the text format.
-
-    The format is None if the data is no text.
-
-    Raises
-    ------
-    InvalidInputError
-        A file cannot be read.
-    """
-    if not is_files(data):
-        if not hasattr(data, "schema"):
-            return [*getattr(data, "columns", ())], None  # of DuckDB; opening others raises
-        return [*data.schema.names], None
-    path = find_files(data)[0]
-    if FileKind.of(path).is_binary:
-        from pyarrow import parquet  # noqa: PLC0415 - an extra
-
-        return [*parquet.read_schema(path).names], None
-    head = TextFormat().decode(_read_head(path))
-    text = detect_format(head, TextFormat())
-    text = replace(text, separator=text.find_separator(head))
-    names = [one.strip() for one in text.split_first_line(head)]
-    return names if text.heading else [str(one + 1) for one in range(len(names))], text
-
-
-def _read_titles(
-    paths: Sequence[Path], columns: Mapping[str, str] | None, how: TextFormat
-) -> list[str]:
-    """Return the names of the columns of text files.
-
-    Raises
-    ------
-    InvalidInputError
-        A file is empty or not text in UTF-8, or its heading differs from the first file's.
-    """
-    first_lines = (how.split_first_line(how.decode(_read_head(path))) for path in paths)
-    headings = [[one.strip() for one in line] for line in first_lines]
-    fields = headings[0]
-    for path, found in zip(paths, headings, strict=True):
-        if found != fields and (how.heading or len(found) != len(fields)):
-            msg = (
-                f"{path}: its columns are {', '.join(found)}, but {paths[0]} has "
-                f"{', '.join(fields)}. Give all files the same columns."
-            )
-            raise InvalidInputError(msg)
-    names = [str(place + 1) for place in range(len(fields))]
-    if how.heading:  # a column without a name is called by its place
-        names = [one or place for one, place in zip(fields, names, strict=True)]
-    elif not columns:
-        names = [*TextFormat.COLUMN_ORDER[: len(names)], *names[len(TextFormat.COLUMN_ORDER) :]]
-    twice = [name for name in names if names.count(name) > 1]
-    if twice:
-        msg = f"{paths[0]}: the heading names the column {twice[0]!r} twice; keep one."
-        raise InvalidInputError(msg)
-    return names
-
-
 def _number_sql(field: str, decimal: str, *, may_lack: bool) -> str:
     """Return the SQL that parses a number, NULL if it is not a number.
 
@@ -424,110 +439,13 @@ def _time_sql(field: str) -> str:
     return f"coalesce({number}, epoch(try_cast(trim({field}) AS TIMESTAMPTZ)))"
 
 
-def _open_stream(
-    data: Any, columns: Mapping[str, str] | None, table: str, separator: str | None
-) -> Source:
-    import pyarrow as pa  # noqa: PLC0415 - an extra
-
-    if hasattr(data, "scanner"):  # a dataset
-        data = data.scanner().to_reader()
-    if not hasattr(data, "__arrow_c_stream__"):
-        msg = (
-            "With a memory limit, give files (Parquet, CSV) or a stream of Arrow batches (a "
-            f"pyarrow dataset or reader, a DuckDB relation), not {quote(type(data))}."
-        )
-        raise InvalidInputError(msg)
-    try:
-        reader = pa.RecordBatchReader.from_stream(data)
-    except Exception as error:  # of any library
-        reason = str(error).partition("\n")[0]
-        msg = (
-            f"{table}: the stream cannot be opened ({reason}). Two DuckDB relations need two "
-            "connections: make one of them with con.cursor().sql(...)."
-        )
-        raise InvalidInputError(msg) from error
-    schemas = {"the data": reader.schema}
-    return _read_columns(quote_name(table), schemas, columns, table, separator, reader)
-
-
 def _describe_type(kind: Any) -> tuple[bool, str]:
     """Return whether a type of Arrow is a list, and our name of the type of its values."""
-    is_list = str(kind).startswith(ARROW_LISTS)
+    is_list = find_type_kind(kind) == "list"
     of = kind.value_type if is_list else kind
     name = str(of.value_type if hasattr(of, "index_type") else of)
     name = re.split(r"[(\[]", name)[0]  # without the digits of a decimal, or a time's unit
     return is_list, _KINDS.get(name, name)
-
-
-def _read_columns(  # noqa: PLR0913, PLR0917 - of files and of streams
-    relation: str,
-    schemas: Mapping[str, Any],
-    columns: Mapping[str, str] | None,
-    table: str,
-    separator: str | None,
-    stream: Any = None,
-) -> Source:
-    """Describe our columns in files, or in a stream.
-
-    Parameters
-    ----------
-    relation : str
-        The FROM clause.
-    schemas : mapping
-        The schemas of Arrow, by the names of files.
-    columns : mapping, optional
-        Our names to the files' names.
-    table : str
-        The kind of the table.
-    separator : str, optional
-        What separates the ids in a cell of text that has several.
-    stream : object, optional
-        A stream, which can be read only once.
-
-    Raises
-    ------
-    InvalidInputError
-        SQL cannot distinguish a column from another, the files differ, or a column has a type that
-        cannot be read.
-    """
-    first = next(iter(schemas))
-    types = {field.name: _describe_type(field.type) for field in schemas[first]}
-    shapes = {name: "list" if is_list else kind for name, (is_list, kind) in types.items()}
-    names: Mapping[str, str] = map_columns(shapes, columns, table)
-    check_distinct_columns(names, schemas[first].names)
-    kinds: dict[str, str] = {}
-    for file, schema in schemas.items():
-        for ours, theirs in names.items():
-            if schema.get_field_index(theirs) < 0:
-                msg = (
-                    f"{file}: there is no column {theirs!r}, which the first file has. It has "
-                    f"{', '.join(schema.names)}."
-                )
-                raise InvalidInputError(msg)
-            is_list, kind = _describe_type(schema.field(theirs).type)
-            if is_list != types[theirs][0] or (is_list and ours == "user"):
-                what = "lists" if is_list else "single values"
-                msg = f"{file}: {theirs} holds {what}, which do not belong there. Convert it."
-                raise InvalidInputError(msg)
-            known = kinds.setdefault(ours, kind)
-            if ours not in IDS and {kind, known} == {"whole numbers", "double"}:
-                kinds[ours] = "double"  # as pandas writes a column with and without NaN
-            elif kind != known:
-                msg = f"{file}: {theirs} is {kind}, but {known} in {first}. Convert one of them."
-                raise InvalidInputError(msg)
-            is_time = ours == "timestamp"
-            readable, fix = _READABLE["id" if ours in IDS else "time" if is_time else "number"]
-            if kind not in readable:
-                msg = f"{file}: {theirs} is {kind}{fix}"
-                raise InvalidInputError(msg)
-    sql = {ours: _column_sql(ours, theirs, kinds[ours]) for ours, theirs in names.items()}
-    fields = {ours: quote_name(theirs) for ours, theirs in names.items()}
-    lists = find_lists(names, shapes, table, separator)
-    mark = separator if shapes.get(names["item"]) == "text" else None
-    relation, names = _explode(
-        relation, fields, names, lists, table, mark, is_stream=stream is not None
-    )
-    return Source(relation, names, {**names, **sql}, {**names, **kinds}, stream=stream)
 
 
 def _column_sql(ours: str, theirs: str, kind: str) -> str:
@@ -555,17 +473,15 @@ def _column_sql(ours: str, theirs: str, kind: str) -> str:
 def cast_integer_ids(database: Database, source: Source) -> None:
     """Read the ids in text files as integers if all are integers in the usual form.
 
-    The type is the first of `_INTEGERS` that holds them. One id such as 007 keeps a column text.
+    One id such as 007 keeps a column text.
     """
     fields = []
-    for column in IDS:
-        number = f"try_cast({source.sql[column]} AS {WIDEST_INTEGER})"
-        plain = f"CASE WHEN {number}::VARCHAR = {source.sql[column]} THEN {number} END"
-        fields.append(f"[count(*) - count({plain}), min({plain}), max({plain})]")
+    for text in (source.sql[column] for column in IDS):
+        casts = (f"try_cast({text} AS {kind})::VARCHAR = {text}" for kind in _INTEGERS)
+        fields.append(f"[{', '.join(f'count(*) - count_if({cast})' for cast in casts)}]")
     (found,) = database.run(f"SELECT {', '.join(fields)} FROM {source.relation}")  # in one pass
-    for column, (others, low, high) in zip(IDS, found, strict=True):
-        fits = (kind for kind, (least, most) in _INTEGERS.items() if least <= low <= high <= most)
-        kind = None if others or low is None else next(fits, None)
-        if kind is not None:
+    for column, others in zip(IDS, found, strict=True):
+        if 0 in others:
+            kind = _INTEGERS[others.index(0)]
             source.sql[column] = f"CAST({source.sql[column]} AS {kind})"
             source.kinds[column] = "whole numbers" if kind == "BIGINT" else kind

@@ -21,7 +21,7 @@ from recsys_ndcg.arrays import Floats
 from recsys_ndcg.background import Background, BackgroundOptions
 from recsys_ndcg.calls import take_options
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, check_integer, quote
-from recsys_ndcg.input import BRACKETS, QUOTES, Rows
+from recsys_ndcg.input import BRACKETS, QUOTES, Rows, find_type_kind
 from recsys_ndcg.lists import Facts
 from recsys_ndcg.parallel import limit_threads
 from recsys_ndcg.report import Report
@@ -37,7 +37,6 @@ from recsys_ndcg.scale.engines import (
     build_lists,
     check_distinct_columns,
     check_users_have_rows,
-    find_lists,
     get_list_separator,
     map_columns,
     split_tables,
@@ -68,13 +67,11 @@ def _open_table(
     name: str, frame: Any, columns: Mapping[str, str] | None, separator: str | None
 ) -> SparkTable:
     _check_frame(frame)
-    kinds = {theirs: _name_kind(kind) for theirs, kind in frame.dtypes}
-    names = map_columns(kinds, columns, name)
+    names, lists = map_columns(dict(frame.dtypes), columns, name, separator)
     check_distinct_columns(names, frame.columns)
-    lists = find_lists(names, kinds, name, separator)
     if lists:
         given, names = names, add_list_columns(names, name)
-        frame = _explode(frame, given, lists, separator if kinds[names["item"]] == "text" else None)
+        frame = _explode(frame, given, lists, separator)
     types, read = dict(frame.dtypes), []
     for ours, theirs in names.items():
         kind = types[theirs]
@@ -85,8 +82,6 @@ def _open_table(
             if not _IDS.fullmatch(kind):
                 msg = f"{ours}: ids of type {kind} are not hashable. Use numbers or text."
                 raise InvalidInputError(msg)
-        elif ours == "unmatched":
-            wider = "string"
         elif not _NUMBERS.fullmatch(kind):
             _check_numeric(frame, theirs, kind, [quote_name(names[one]) for one in IDS])
         value = f"cast({quote_name(theirs)} as {wider})" if wider else quote_name(theirs)
@@ -94,31 +89,23 @@ def _open_table(
     return SparkTable(nw.from_native(frame.selectExpr(*read)), names, read_as_text=False)
 
 
-def _name_kind(kind: str) -> str:
-    return "list" if kind.startswith("array<") else "text" if _TEXT.fullmatch(kind) else kind
-
-
 def _explode(
     frame: Any, names: Mapping[str, str], lists: Sequence[str], separator: str | None
 ) -> Any:
     """Return a row for each item of the lists in the cells, with its place in the list."""
     cells = {ours: quote_name(names[ours]) for ours in lists}
-    if separator is not None:
+    if separator and find_type_kind(dict(frame.dtypes)[names["item"]]) == "text":
         mark = r"\\s+" if separator == " " else rf"\\Q{separator.translate(_ESCAPES)}\\E"
         cell = _unwrap(_unwrap(cells["item"], BRACKETS), QUOTES)
         trimmed = f"transform(split({cell}, '{mark}'), part -> {_unwrap('part', QUOTES)})"
         cells["item"] = f"filter({trimmed}, part -> part <> '')"
     single = [quote_name(theirs) for ours, theirs in names.items() if ours not in lists]
     arrays = [f"coalesce({one}, array()) as {ours}_list" for ours, one in cells.items()]
-    wrong = [
-        f"if(size({ours}_list) = size(item_list), null, concat(size({ours}_list), "
-        f"' values of {names[ours].translate(_ESCAPES)} for ', size(item_list), ' items'))"
-        for ours in lists
-    ]
+    wrong = " or ".join(f"size({ours}_list) <> size(item_list)" for ours in lists)
     exploded = f"posexplode(arrays_zip({', '.join(f'{ours}_list' for ours in lists)}))"
     rows = frame.selectExpr(*single, *arrays).selectExpr(
         *single,
-        f"coalesce({', '.join(wrong)}) as {UNMATCHED}",
+        f"{wrong} as {UNMATCHED}",
         f"{exploded} as ({POSITION}, recsys_ndcg_cell)",
     )
     values = [f"recsys_ndcg_cell.{ours}_list as {quote_name(names[ours])}" for ours in lists]

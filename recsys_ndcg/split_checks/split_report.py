@@ -13,7 +13,7 @@ import pandas as pd
 from recsys_ndcg.comparison import Gate
 from recsys_ndcg.errors import InvalidInputError, check_choice, check_integer, format_count, quote
 from recsys_ndcg.files import is_files, to_json_value
-from recsys_ndcg.input import EncodedIds, Table, read_rows, reject_text_lists
+from recsys_ndcg.input import EncodedIds, read_rows, reject_text_lists
 from recsys_ndcg.ratings import Interactions, read_interactions
 from recsys_ndcg.rendering import Document, Renderable, Section, ShownTable, Verdict, join_names
 from recsys_ndcg.scale import find_engine
@@ -324,21 +324,12 @@ def _read_batches(
     InvalidInputError
         The data cannot be read, or has no columns of users and items.
     """
-    from recsys_ndcg.scale import read_names, read_users_in_batches  # noqa: PLC0415 - narwhals
+    from recsys_ndcg.scale import read_users_in_batches  # noqa: PLC0415 - narwhals
 
     try:
-        names, text = read_names(data)
-        table = Table(dict.fromkeys(names, ()), columns, "interactions", is_text=text is not None)
-        found = table.use_columns(*table.choose_columns())
-        table.warn_of_recognised_names()
-        ours_of = {"rating": "true"}
-        mapped = {ours_of.get(ours, ours): theirs for ours, theirs in found.items()}
-        differing = {a: b for a, b in found.items() if a != b}
-        if text is not None and not text.heading:
-            differing = {}
-        ratings = {"rating": "true"} if "true" in mapped else None
-        for batch in read_users_in_batches(data, mapped, memory_limit, text):
-            part = read_interactions(batch, name, ratings)
+        for names, batch in read_users_in_batches(data, columns, memory_limit):
+            part = read_interactions(batch, name)
+            differing = {ours: theirs for ours, theirs in names.items() if ours != theirs}
             yield replace(part, names=differing, others={})
     except InvalidInputError as error:
         msg = f"{name}: {error}"

@@ -59,7 +59,7 @@ def test_sentences_of_the_demo_break_on_a_narrow_terminal(
     monkeypatch.setattr(out, "width", 40)
     (tmp_path / "r.csv").write_text(ratings(","))
     printed = run("demo", "--ratings", tmp_path / "r.csv", "-k", "3").stdout
-    assert "users for whom every order has\nthe same score." in printed
+    assert "users for whom every order \nhas the same score." in printed
     assert "240 to train on, 60 to rank" in " ".join(printed.split())
 
 

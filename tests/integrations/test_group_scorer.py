@@ -41,7 +41,7 @@ def test_gains_and_ideal_lists_are_kept_between_rounds_of_several_data_sets() ->
     assert len(set(n_calls)) == 1
     assert len(pickle.dumps(metric)) < 5000
     again = pickle.loads(pickle.dumps(metric))  # noqa: S301 - our own
-    assert repr(again) == "LightGBMMetric(ndcg@5)"
+    assert repr(again) == "lightgbm_metric(ndcg@5)"
     assert again(labels, SETS[-1].features[:, 3], None, SETS[-1].sizes) == [("ndcg@5", mean, True)]
 
 

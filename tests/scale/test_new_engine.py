@@ -48,7 +48,7 @@ def evaluate_by_plan(
 
 
 def _table(name: str, frame: Any, named: Mapping[str, str] | None) -> LazyTable:
-    names = map_columns(dict.fromkeys(frame.collect_schema().names(), ""), named, name)
+    names, _ = map_columns(frame.collect_schema(), named, name)
     ours = frame.select(pl.col(theirs).alias(ours) for ours, theirs in names.items())
     return LazyTable(nw.from_native(ours), names, read_as_text=False)
 

@@ -164,7 +164,7 @@ WRONG: dict[str, tuple[pd.DataFrame, pd.DataFrame, str]] = {
     "a list that is too short": (
         RELEVANT,
         pd.DataFrame({"user": ["0"], "item": [["1", "2", "3"]], "scores": [[2.0, 1.0]]}),
-        r"2 values of scores for 3 items at user '0' item '1'.*give each item",
+        r"item: lists of different lengths at user '0' item '1'.*give each item",
     ),
     "one score of a list": (
         RELEVANT, gather(ITEMS).assign(score=1.0), "item holds lists, and score single values",

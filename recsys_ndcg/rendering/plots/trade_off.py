@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from recsys_ndcg.arrays import Flags, Floats
+from recsys_ndcg.errors import is_number
 from recsys_ndcg.rendering.plots import vega
 from recsys_ndcg.rendering.plots.users import SHORT
 from recsys_ndcg.rendering.wording import (
@@ -141,7 +141,7 @@ def _split_by_colour(
     if parameter is None:
         return [(models, vega.constant(vega.ACCENT))]
     known = models["value"].dropna()
-    if not len(known) or not all(map(_is_number, known)):
+    if not len(known) or not all(is_number(one) and abs(one) < 1e300 for one in known):
         models["value"], color = _colour_by_name(models["value"], parameter)
         return [(models, color)]
     bare = models["value"].isna()  # which Vega would not draw
@@ -209,11 +209,6 @@ def _draw_names(models: pd.DataFrame, x: Spec, y: Spec, height: float) -> list[S
 def _to_pixels(values: pd.Series[float], channel: Spec, size: float) -> list[float]:
     low, high = channel["scale"]["domain"]
     return [size * (one - low) / (high - low) for one in values]
-
-
-def _is_number(value: Any) -> bool:
-    is_one = isinstance(value, int | float) and not isinstance(value, bool)
-    return is_one and abs(value) < 1e300 and math.isfinite(value)
 
 
 def _colour_by_number(known: pd.Series[float], parameter: str) -> Spec:
