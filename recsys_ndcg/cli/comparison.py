@@ -360,7 +360,7 @@ def across(
     Examples
     --------
     recsys-ndcg across ml-100k=small.json ml-1m=large.json
-    recsys-ndcg across ml-100k=small.json ml-1m=large.json --metric ndcg@10 --html page.html
+    recsys-ndcg across ml-100k=small.json ml-1m=large.json --html page.html
     """
     from recsys_ndcg import across as across_of
 

@@ -71,7 +71,11 @@ def option(
 
 
 def _parse_integer(_: type, tokens: Sequence[Token]) -> int:
-    return int(tokens[0].value)  # cyclopts would round 2.7
+    try:
+        return int(tokens[0].value)  # cyclopts would round 2.7
+    except ValueError:
+        msg = f"{tokens[0].value!r} is no whole number."
+        raise ValueError(msg) from None
 
 
 Flag = Annotated[bool, Parameter(show_default=False)]

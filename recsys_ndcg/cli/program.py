@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import signal
 import sys
 import warnings
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from importlib import import_module
-from inspect import getdoc
-from textwrap import fill, indent
+from inspect import getdoc, signature
+from textwrap import fill, indent, wrap
 from types import FrameType
 from typing import Any, NoReturn
 
@@ -24,11 +25,10 @@ from recsys_ndcg.errors import (
 
 try:
     with require_libraries("cyclopts", "rich", job="The command line", extra="cli"):
-        from cyclopts import App, ArgumentCollection, CycloptsError, Parameter, UnknownOptionError
+        import cyclopts
         from cyclopts.help import HelpPanel
         from cyclopts.help.formatters import PlainFormatter
         from rich.console import Console
-        from rich.table import Table
 except RecsysNdcgError as error:
     sys.exit(str(error))
 
@@ -56,9 +56,35 @@ _COMMANDS = {
     "presets": ("reports", ""),
     "metrics": ("reports", ""),
 }
+#: A name and its description, in the section of the parameters of a docstring.
+_DESCRIBED = re.compile(r"^\*?(\w+) : .*\n((?: {4}.*\n?)+)", re.MULTILINE)
 _EXAMPLES = "\n\nExamples\n--------\n"
 _WIDTH = 80  # of help
-_LABEL_WIDTH = 30  # of an option and its value
+_LABEL_WIDTH = 28  # a longer one has a line of its own
+
+
+class Application(cyclopts.App):
+    """A program whose options are described in docstrings.
+
+    It reads only docstrings: cyclopts would parse the source files as well, for 0.1 s.
+    """
+
+    def assemble_argument_collection(
+        self, *, parse_docstring: bool = False, **how: Any
+    ) -> cyclopts.ArgumentCollection:
+        """Return the options of a command, with their help if `parse_docstring`."""
+        found = super().assemble_argument_collection(**how)
+        if parse_docstring and self.default_command:
+            groups = [
+                type(one.default) for one in signature(self.default_command).parameters.values()
+            ]
+            parents = [one for group in groups for one in reversed(group.__mro__)]
+            docstrings = [str(getdoc(one)) for one in (self.default_command, *parents)]
+            texts = dict(_DESCRIBED.findall("\n\n".join(docstrings)))
+            for one in found:
+                text = cyclopts.Parameter(help=" ".join(texts.get(one.field_info.name, "").split()))
+                one.parameter = cyclopts.Parameter.combine(text, one.parameter)
+        return found
 
 
 class HelpFormatter(PlainFormatter):
@@ -67,23 +93,31 @@ class HelpFormatter(PlainFormatter):
     def render_description(self, console: Console, options: Any, description: Any) -> None:  # noqa: ARG002
         """Print what the program or a command does."""
         texts = str(description.primary_renderable).split("\n\n")
-        console.print(*(fill(one, console.width) for one in texts), sep="\n\n")
+        paragraphs = (fill(one, console.width, break_on_hyphens=False) for one in texts)
+        console.print(*paragraphs, sep="\n\n")
 
     def __call__(self, console: Console, options: Any, panel: HelpPanel) -> None:  # noqa: ARG002
         """Print a group."""
-        table = Table(show_header=False, box=None, padding=(0, 0, 0, 2))
-        table.add_column(max_width=_LABEL_WIDTH)
+        rows: dict[str, str] = {}
         for one in panel.entries:
             names = ", ".join((*one.positive_shorts, *one.positive_names))
             label = f"{names} {one.metavar or ''}".rstrip() if names else str(one.positional_label)
-            default = "" if one.default is None else f" [default: {one.default}]"
-            text = f"{one.description.primary_renderable}{default}"
-            table.add_row(label, " ".join(text.split()))
-        if panel.entries:
-            console.print("", f"{panel.title}:", table, sep="\n")
+            default = "" if one.default is None else f"  [default: {one.default}]"
+            default = "  [required]" if one.required and names else default
+            rows[label] = f"{one.description.primary_renderable}{default}"
+        width = min(_LABEL_WIDTH, max(map(len, rows), default=0))
+        lines = ["", f"{panel.title}:"]
+        for label, text in rows.items():
+            margin = " " * (width + 4)
+            own = [f"  {label}"] if len(label) > width else []
+            first = margin if own else f"  {label:<{width}}  "
+            layout: Any = {"initial_indent": first, "subsequent_indent": margin}
+            lines += own + wrap(text, console.width, break_on_hyphens=False, **layout)
+        if rows:
+            console.print(*lines, sep="\n")
 
 
-def build_application(names: Iterable[str] = _COMMANDS) -> App:
+def build_application(names: Iterable[str] = _COMMANDS) -> cyclopts.App:
     """Return the program with some of its commands; the modules of others are not imported.
 
     Examples
@@ -93,7 +127,7 @@ def build_application(names: Iterable[str] = _COMMANDS) -> App:
     """
     console = Console(emoji=False, markup=False, highlight=False)
     console.width = min(console.width, _WIDTH)
-    app = App(
+    app = Application(
         _NAME,
         version=f"{_NAME} {__version__}",
         help="Evaluate the rankings of recommenders: NDCG@k and other metrics, each with a "
@@ -106,7 +140,9 @@ def build_application(names: Iterable[str] = _COMMANDS) -> App:
         usage=f"{_NAME} [OPTIONS] COMMAND [ARGS]...",
         group_parameters=GROUPS["Options"],
         # as is the custom, the last one counts, and any word may be a value
-        default_parameter=Parameter(negative=(), allow_repeating=True, allow_leading_hyphen=True),
+        default_parameter=cyclopts.Parameter(
+            negative=(), allow_repeating=True, allow_leading_hyphen=True
+        ),
         config=_check_words,
         exit_on_error=False,
         print_error=False,
@@ -131,7 +167,9 @@ def build_application(names: Iterable[str] = _COMMANDS) -> App:
     return app
 
 
-def _check_words(_: App, __: Sequence[str], arguments: ArgumentCollection) -> None:
+def _check_words(
+    _: cyclopts.App, __: Sequence[str], arguments: cyclopts.ArgumentCollection
+) -> None:
     """Raise if a word that would be a file looks like an option; '-' is standard input.
 
     Messages get to know how the options are typed.
@@ -139,13 +177,16 @@ def _check_words(_: App, __: Sequence[str], arguments: ArgumentCollection) -> No
     set_names({one.field_info.name: one.names for one in arguments})
     for token in (token for one in arguments for token in one.tokens if token.keyword is None):
         if token.value.startswith("-") and token.value != "-" and not os.path.lexists(token.value):
-            raise UnknownOptionError(token=token, argument_collection=arguments)
+            raise cyclopts.UnknownOptionError(token=token, argument_collection=arguments)
 
 
 def _run_command(words: Sequence[str]) -> int:
     """Run a command, and print each warning and error as one line, with names of options."""
     words = repeat_options(words or ["--help"])
     app = build_application(words[:1] if words[0] in _COMMANDS else _COMMANDS)
+    if words[-1] == "--help" and words[:-1] in [[], *([name] for name in _COMMANDS)]:
+        app.help_print(words[:-1])  # faster than to read options first
+        return 0
     quiet = False
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DataWarning)
@@ -185,8 +226,8 @@ def run(words: Sequence[str]) -> int:
 def _report_error(error: Exception) -> int:
     """Print an error, if standard error is open; return the exit code."""
     code, text = _WRONG, ""
-    if isinstance(error, CycloptsError):
-        text = f"{error} (see --help)"
+    if isinstance(error, cyclopts.CycloptsError):
+        text = f"{_explain_call(error)} (see --help)"
     elif isinstance(error, OSError) and error.filename is None:  # an error of a file has its name
         text = f"The output cannot be written ({error.strerror or error})."
         _discard_output()
@@ -203,6 +244,21 @@ def _report_error(error: Exception) -> int:
     with suppress(OSError):
         print_message("error", text)
     return code
+
+
+def _explain_call(error: cyclopts.CycloptsError) -> str:
+    """Return what is wrong in a call, as errors of ours say it."""
+    if isinstance(error, cyclopts.MissingArgumentError) and error.argument:
+        return f"The value of {error.argument.names[0]} is missing."
+    if isinstance(error, cyclopts.UnusedCliTokensError):
+        return f"There is no use for {' '.join(error.unused_tokens or ())}."
+    if isinstance(error, cyclopts.UnknownOptionError):
+        from recsys_ndcg.convention import Convention
+
+        name = (error.token.keyword or error.token.value).removeprefix("--").replace("-", "_")
+        if name in Convention.field_names():
+            return f"--{name} is a choice of the convention. Write --convention {name}=..."
+    return str(error)
 
 
 def _discard_output() -> None:

@@ -123,10 +123,23 @@ def test_an_invalid_option_is_an_error(path: Path, words: list[str], message: st
     assert re.search(message, error_of("evaluate", path, *words))
 
 
-@pytest.mark.parametrize("words", [["bogus"], ["evaluate"], ["explain", "p.csv"], ["-k"]])
-def test_an_incomplete_command_exits_with_2(words: list[str]) -> None:
-    """As is the custom."""
-    assert run(*words).exit_code == 2
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("bogus --help", "Unknown command"),
+        ("evaluate", "FILE"),
+        ("explain p.csv", "The value of --user is missing."),
+        ("evaluate p.csv -k", "The value of -k is missing."),
+        ("presets more", "There is no use for more."),
+        ("evaluate p.csv --gain linear", "Write --convention gain=..."),
+        ("compare p.csv q.csv --draws 2.7", "--draws: '2.7' is no whole number."),
+    ],
+)
+def test_a_wrong_command_exits_with_2(line: str, message: str) -> None:
+    """As is the custom, and a sentence explains it."""
+    result = run(*line.split())
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert message in result.stderr
 
 
 def test_a_warning_is_one_line_on_standard_error(path: Path) -> None:

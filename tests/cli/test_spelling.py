@@ -155,3 +155,8 @@ def test_names_of_models_and_ids_are_no_options(tmp_path: Path) -> None:
     rn.compare({"KNN k=20": rows, "KNN k=40": dict(rows)}).save(path)
     result = run("report", path)
     assert "KNN k=20 and KNN k=40 have the same score" in result.stdout
+    twice = [("the `k=5` one", "a", 1, 2)] * 2
+    with pytest.raises(rn.InvalidInputError, match="user 'the `k=5` one' has the item 'a' twice"):
+        rn.evaluate(twice)
+    (tmp_path / "p.csv").write_text("\n".join(["user,item,estimated,true", *["`k=5` a,b,1,2"] * 2]))
+    assert "user '`k=5` a' has the item 'b' twice" in run("evaluate", tmp_path / "p.csv").stderr
