@@ -189,13 +189,18 @@ class CheckedSplits:
             yield trainset, testset
 
     def _report_split(self, train: Interactions, testset: list[Any]) -> SplitReport:
-        """Check a split as `check_split` does, but for what needs lists."""
+        """Check a split as `check_split` does, but for what needs lists or is of one fold alone.
+
+        Models are compared over all folds, in metrics of the caller's choice.
+        """
         try:
             test = read_interactions(testset, "testset")
         except InvalidInputError as error:  # Surprise can train on it nevertheless
             return SplitReport((), {"all checks": f"ids that can be compared ({error})"})
         train, test = (replace(one, time=self._find_times(one)) for one in (train, test))
-        return check_parts([train], {"test": test})
+        report = check_parts([train], {"test": test})
+        kept = (one for one in report.findings if one.check != "what this split can tell apart")
+        return replace(report, findings=tuple(kept))
 
     def _find_times(self, part: Interactions) -> Floats | None:
         """Return the times of the rows of a split; None if ratings have none."""
