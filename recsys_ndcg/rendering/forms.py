@@ -49,8 +49,10 @@ def to_text(document: Document) -> str:
     """Render a document as text: the facts, then what the command line prints."""
     lines = [document.facts]
     for _, part in document.list_lines():
-        texts = [part.note, _render_text_table(part)] if isinstance(part, ShownTable) else part
-        lines += filter(None, texts)
+        if isinstance(part, ShownTable):
+            lines += filter(None, [part.note, _render_text_table(part)])
+        else:
+            lines += map(escape_for_stdout, filter(None, part))
     return "\n".join(lines)
 
 
