@@ -25,7 +25,7 @@ from recsys_ndcg.experiments import workers
 from recsys_ndcg.surprise import SVD, LeaveNOut, MostPopular, TimeSplit, UserKFold, cross_validate
 from tests.errors import assert_rejected
 from tests.experiments.failing import Failing
-from tests.experiments.made import item_means, models, ratings, run, with_top
+from tests.experiments.made import QUICK, item_means, models, ratings, run, run_once, with_top
 from tests.surprise.samples import dataset
 
 
@@ -242,7 +242,7 @@ def test_peak_memory_is_measured_per_fold() -> None:
         np.ones(30_000_000)
         return item_means(train)
 
-    found = run({"hungry": hungry, "top": MostPopular()}).runs["peak_memory_mb"]
+    found = run({"hungry": hungry, "top": MostPopular()}, **QUICK).runs["peak_memory_mb"]
     assert found["hungry"].min() > found["top"].max() + 150
 
 
@@ -308,7 +308,7 @@ def test_without_a_terminal_each_fold_has_a_line(
     run(with_top(Failing(2)), progress=True, folder=tmp_path)
     assert re.fullmatch(rf"f seed 0 fold 2/2: {SCORE}3 of 4\)\n", capsys.readouterr().err)
     for quiet in (False, lambda *_: None):
-        run(progress=quiet)
+        run(models("top"), progress=quiet, **QUICK)
         assert capsys.readouterr().err == ""
 
 
@@ -342,14 +342,15 @@ def test_a_split_by_time_uses_the_mapped_columns() -> None:
     columns = {"rating": "stars", "timestamp": "when"}
     table = ratings().rename(columns=columns)
     splits = TimeSplit(at=float(table["when"].quantile(0.8)))
-    assert len(run(data=table, columns=columns, splits=splits).runs) == 3
+    assert len(run(data=table, columns=columns, splits=splits).runs) == 2
 
 
 def test_data_of_any_kind(tmp_path: Any) -> None:
     """A table, a file, or a dataset of Surprise: the same numbers."""
     path = tmp_path / "ratings.csv"
     ratings().to_csv(path, index=False)
-    tables = [run(data=one).per_user for one in (ratings(), path, str(path), dataset(ratings()))]
+    given = (ratings(), path, str(path), dataset(ratings()))
+    tables = [run(models("SVD"), data=one).per_user for one in given]
     for one in tables[1:]:
         pd.testing.assert_frame_equal(one, tables[0])
 
@@ -407,7 +408,7 @@ def test_a_warning_about_a_model_is_given_once() -> None:
     """With the name of the model."""
     constant = {"same": lambda _: lambda pairs: np.ones(len(pairs)), "slope": SlopeOne()}
     with pytest.warns(rn.DataWarning) as caught:
-        run(constant, seeds=2)
+        run(constant, seeds=2, **QUICK)
     first, second = sorted(str(one.message) for one in caught)
     assert "same estimates the same for every item" in first + second
     assert "SlopeOne keeps ratings as whole numbers" in first + second
@@ -415,7 +416,7 @@ def test_a_warning_about_a_model_is_given_once() -> None:
 
 def test_models_are_silent(capsys: pytest.CaptureFixture[str]) -> None:
     """Whatever they print by default."""
-    run({"KNN": KNNBasic(), "biases": BaselineOnly()})
+    run({"KNN": KNNBasic(), "biases": BaselineOnly()}, **QUICK)
     assert capsys.readouterr() == ("", "")
 
 
@@ -451,7 +452,9 @@ def test_the_code_on_a_page_reproduces_the_numbers(
         again = names["comparison"]
         pd.testing.assert_frame_equal(again.per_user, found.per_user)
         assert again._data.baseline == "top"
-    assert "ratings = 'ratings.csv'  # a file, or a table: put yours here" in str(run()._data.code)
+    assert "ratings = 'ratings.csv'  # a file, or a table: put yours here" in str(
+        run_once()._data.code
+    )
 
 
 @pytest.mark.slow
@@ -465,7 +468,7 @@ def test_a_worker_that_dies_fails_only_its_own_folds() -> None:
         rn.DataWarning, match="deadly failed in 2 of 2 folds.*its process was killed"
     ):
         found = run({"deadly": deadly, **models()}, n_jobs=2)
-    pd.testing.assert_frame_equal(found.per_user, run().per_user)
+    pd.testing.assert_frame_equal(found.per_user, run_once().per_user)
 
 
 def test_a_task_for_a_dead_worker_fails_with_its_error(tmp_path: Path) -> None:
