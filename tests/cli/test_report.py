@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import cache
 from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
@@ -20,6 +21,13 @@ pytest.importorskip("vl_convert")
 SAVED = ("good.json", "all.json")
 
 
+@cache
+def _compare() -> rn.Comparison:
+    data = models(users=30)
+    two = {name: data[name] for name in ("good", "poor")}
+    return rn.compare(two, metrics=["ndcg@3"], by="list_length")
+
+
 @pytest.fixture(name="saved")
 def _saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the current folder, with two models, a saved report and a saved comparison."""
@@ -28,7 +36,7 @@ def _saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("good", "poor"):
         write(data[name], tmp_path / f"{name}.csv")
     rn.evaluate(data["good"], metrics=["ndcg@3", "rmse"]).save("good.json")
-    rn.compare(data, metrics=["ndcg@3"], by="list_length").save("all.json")
+    _compare().save("all.json")
     return tmp_path
 
 

@@ -8,6 +8,7 @@ import json
 import pickle
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -59,8 +60,9 @@ def _find_shown(path: Path) -> Iterator[tuple[Any, list[str | Path]]]:
 
 def test_results_show_themselves_as_the_command_line_does(path: Path) -> None:
     """Below a line of facts; HTML has the same tables and, folded, the same short signatures."""
+    print_once = cache(lambda *words: run(*words).stdout)
     for found, command in _find_shown(path):
-        text, printed = str(found), run(*command).stdout
+        text, printed = str(found), print_once(*command)
         assert repr(found) == text
         printed = printed.replace("--full-signature", "Convention.from_signature")
         assert _words(text)[1:] == _words(printed)
