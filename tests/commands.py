@@ -49,7 +49,7 @@ class StandardInput(BytesIO):
 
 
 def _copy_options(app: App, **how: Any) -> Any:
-    """Return the options of a command, which cyclopts collects once for all calls: it takes long."""
+    """Return the options of a command, which cyclopts takes long to collect: once for all calls."""
     key = app.default_command, *how.items()
     if key not in _OPTIONS:
         _OPTIONS[key] = _collect_options(app, **how)

@@ -1,6 +1,7 @@
 """Small worlds that Hypothesis draws, and how the library reads them."""
 
 import warnings
+from collections.abc import Iterator
 from itertools import combinations
 from typing import Any
 
@@ -35,6 +36,15 @@ def worlds(draw: Any, max_list: int = 4) -> World:
     features = dict(enumerate(draw(st.tuples(*[st.sampled_from(SETS)] * 8)), 1))
     price = dict(enumerate(draw(st.tuples(*[st.sampled_from([-1.5, 0.0, 2.0, 1e6])] * 8)), 1))
     return World(lists, relevant, train, catalogue, base, features, price)
+
+
+def read_draws(report: rn.Report, world: World, *, catalogue: bool = True) -> Iterator[Any]:
+    """Yield each user with a list, the numbers of all draws, and the items they are from."""
+    scores = report._data.audit.scores_with_orders
+    for place, user in enumerate(scores.users.tolist()):
+        if one := world.lists.get(user):
+            found = {role: table[place, 0] for role, table in scores.roles.items()}
+            yield user, found, world.candidates if catalogue else sorted(one)
 
 
 def evaluate(world: World, metrics: Any, *, catalogue: bool = True, **options: Any) -> rn.Report:

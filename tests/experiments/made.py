@@ -46,10 +46,7 @@ def models(*names: str) -> dict[str, Any]:
 
 def with_top(model: Any) -> dict[str, Any]:
     """Return a model, and one to compare it with."""
-    pytest.importorskip("surprise")
-    from recsys_ndcg.surprise import MostPopular  # noqa: PLC0415 - an extra
-
-    return {"f": model, "top": MostPopular()}
+    return {"f": model, **models("top")}
 
 
 def run(given: dict[str, Any] | None = None, **options: Any) -> ExperimentComparison:

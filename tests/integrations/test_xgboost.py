@@ -59,9 +59,7 @@ def test_the_ranker_would_average_over_rows_and_gets_the_line_to_write() -> None
     """It calls a function for each group, and gives groups of one row 1."""
     ranker = xgboost.XGBRanker(n_estimators=1, eval_metric=integrations.xgboost_metric("ndcg@5"))
     valid = {"eval_set": [(VALID.features, VALID.grades)], "eval_qid": [VALID.users]}
-    with pytest.raises(
-        rn.InvalidInputError, match=r"averages over rows.*custom_metric=rn\.integrations\.xgb"
-    ):
+    with pytest.raises(rn.InvalidInputError, match=r"averages over rows.*custom_metric=rn\.integrations\.xgb"):
         ranker.fit(TRAIN.features, TRAIN.grades, qid=TRAIN.users, **valid, verbose=False)
 
     def count_rows(true: Any, estimated: Any) -> float:

@@ -156,9 +156,8 @@ def test_models_have_their_parameters_seconds_and_memory() -> None:
     index = pd.MultiIndex.from_product([["good"], [0], [0, 1]], names=["model", "seed", "fold"])
     runs = pd.DataFrame({**seconds, "peak_memory_mb": [90.0, 99.6]}, index)
     data = rn.compare(TWO)._data
-    scores = dict(data.model_scores)
-    scores["good"] = replace(scores["good"], parameters={"n_factors": 20, "name": "x" * 80})
-    compared = rn.Comparison(replace(data, model_scores=scores))
+    good = replace(data.model_scores["good"], parameters={"n_factors": 20, "name": "x" * 80})
+    compared = rn.Comparison(replace(data, model_scores={**data.model_scores, "good": good}))
     page = harmless(build_comparison_page(compared, costs=sum_costs(runs)).render("page"))
     place = page.cells.index(
         ["model", "parameters", "folds", "fit (s)", "predict (s)", "measure (s)", "memory (MB)"]
@@ -186,7 +185,7 @@ def test_charts_adapt_to_the_width_and_the_colours_of_the_page() -> None:
 
 def test_users_are_sorted_by_z() -> None:
     """The strongest evidence first; by score if a metric has no z. All are there without script."""
-    alone = evaluate_alone("rr")
+    alone = rn.evaluate(models()["good"], metrics="rr", threshold=4)
     for report, heading, text in ((REPORT, "z", report_page()), (alone, "rr", alone.to_html())):
         page = harmless(text)
         (head,) = [row for row in page.cells if row[:2] == ["user", "items"]]
@@ -199,11 +198,6 @@ def test_users_are_sorted_by_z() -> None:
         assert [one.get("aria-sort") for one in page.named("th") if "aria-sort" in one] == [
             "descending"
         ]
-
-
-def evaluate_alone(metric: str) -> rn.Report:
-    """Evaluate one model in one metric."""
-    return rn.evaluate(models()["good"], metrics=metric, threshold=4)
 
 
 def test_users_of_a_comparison_are_sorted_by_the_difference_of_the_two_best() -> None:
