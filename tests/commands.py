@@ -8,17 +8,21 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
+from copy import copy
 from io import BytesIO, StringIO, TextIOWrapper
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import pandas as pd
+from cyclopts import App
 
 import recsys_ndcg as rn
 from recsys_ndcg import cli
 
 COMMANDS = [one for one in cli.build_application() if one[0] != "-"]
+_collect_options = App.assemble_argument_collection
+_OPTIONS: dict[Any, Any] = {}
 
 
 def run_python(
@@ -44,6 +48,19 @@ class StandardInput(BytesIO):
         return self.getvalue()[self.tell() :]
 
 
+def _copy_options(app: App, **how: Any) -> Any:
+    """Return the options of a command, which cyclopts takes long to collect: once for all calls."""
+    key = app.default_command, *how.items()
+    if key not in _OPTIONS:
+        _OPTIONS[key] = _collect_options(app, **how)
+    options = _OPTIONS[key]
+    copies = {id(one): copy(one) for one in options}
+    for one in copies.values():
+        one.tokens = []
+        one.children = type(options)(copies[id(child)] for child in one.children)
+    return type(options)(copies.values())
+
+
 class CommandResult(NamedTuple):
     """What a command printed, and its exit code."""
 
@@ -58,6 +75,7 @@ def run(
     """Run a command; an exception that the command does not handle is raised."""
     out, err = (TextIOWrapper(BytesIO(), encoding="utf-8", newline="") for _ in range(2))
     with (
+        patch.object(App, "assemble_argument_collection", _copy_options),
         patch.object(sys, "stdin", TextIOWrapper(StandardInput(stdin), encoding="utf-8")),
         patch.dict(os.environ, {"RECSYS_NDCG_TRACEBACK": "1", **(environment or {})}),
         redirect_stdout(out),

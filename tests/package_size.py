@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import recsys_ndcg
 
@@ -113,19 +113,23 @@ class SourceFile:
             for token in tokenize.generate_tokens(source.readline):
                 if token.type not in _NO_CODE:
                     lines |= {*range(token.start[0], token.end[0] + 1)}
-        for node in self._nodes:
-            if isinstance(node, _DOCUMENTED) and ast.get_docstring(node) is not None:
+        documented: list[Any] = [one for kind in _DOCUMENTED for one in self.nodes(kind)]
+        for node in documented:
+            if ast.get_docstring(node) is not None:
                 text = node.body[0]
                 lines -= {*range(text.lineno, (text.end_lineno or text.lineno) + 1)}
         return lines
 
     def nodes(self, kind: type[Node]) -> list[Node]:
         """Return the nodes of the syntax tree that are of a kind."""
-        return [node for node in self._nodes if isinstance(node, kind)]
+        return self._nodes[kind]
 
     @cached_property
-    def _nodes(self) -> list[ast.AST]:
-        return list(ast.walk(self.tree))
+    def _nodes(self) -> dict[type, list[Any]]:
+        nodes = defaultdict(list)
+        for node in ast.walk(self.tree):
+            nodes[type(node)].append(node)
+        return nodes
 
     def imports(self) -> Iterator[Import]:
         """Yield the names that the file imports; a whole module has the name ""."""

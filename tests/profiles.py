@@ -10,7 +10,7 @@ from hypothesis import settings
 
 # The suite draws the same examples every time. CI draws new ones: --hypothesis-profile=thorough.
 # No deadline: how long an example takes depends on what else the machine does.
-settings.register_profile("suite", max_examples=5, deadline=None, derandomize=True)
+settings.register_profile("suite", max_examples=4, deadline=None, derandomize=True)
 settings.register_profile("thorough", max_examples=60, deadline=None)
 settings.load_profile("suite")
 

@@ -120,14 +120,15 @@ def test_commands_of_a_page_run(
     pytest.importorskip("cyclopts")
     from tests.commands import run  # noqa: PLC0415 - an extra
 
-    _with_data(tmp_path)
+    commands = re.findall("^recsys-ndcg .*$", "".join(fenced(page, "sh")), re.MULTILINE)
+    if commands:
+        _with_data(tmp_path)
     monkeypatch.chdir(tmp_path)
-    for line in "".join(fenced(page, "sh")).splitlines():
-        if line.startswith("recsys-ndcg "):
-            _skip_without_libraries(line)
-            words = shlex.split(line.partition(" 2> ")[0], comments=True)[1:]
-            result = run(*words)
-            assert result.exit_code == 0, f"{line}: {result.stderr}"
+    for line in commands:
+        _skip_without_libraries(line)
+        words = shlex.split(line.partition(" 2> ")[0], comments=True)[1:]
+        result = run(*words)
+        assert result.exit_code == 0, f"{line}: {result.stderr}"
 
 
 def _skip_without_libraries(text: str) -> None:

@@ -165,8 +165,8 @@ def accumulate(*, per_user: bool, **options: Any) -> rn.Report:
     how = {**SETTINGS, **KNOWN, **options}
     parts = [rn.Accumulator(**how, protocol="supplied", per_user=per_user) for _ in range(2)]
     order = np.random.default_rng(2).permutation(USERS)
-    for place in range(8):
-        some = rows[rows["user"].isin(order[place::8])].sample(frac=1, random_state=place)
+    for place in range(4):
+        some = rows[rows["user"].isin(order[place::4])].sample(frac=1, random_state=place)
         parts[place % 2].update(some["user"], some["estimated"], some["true"], some["item"])
     return (parts[0] | parts[1]).report()
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import recsys_ndcg as rn
 from tests.beyond import textbook
 from tests.beyond.textbook import Value, World
-from tests.beyond.worlds import evaluate, worlds
+from tests.beyond.worlds import evaluate, read_draws, worlds
 
 VALUES: dict[str, Value] = {
     "popularity": lambda world, _, item: world.users(item),
@@ -46,23 +46,19 @@ def test_chance_best_worst_and_z_are_those_of_all_draws(
 ) -> None:
     """Drawn from the catalogue, or if it is unknown, all orders of the list."""
     report = evaluate(world, f"{name}@{k}", catalogue=catalogue)
-    scores = report._data.audit.scores_with_orders
-    for user, one in world.lists.items():
-        place = scores.users.tolist().index(user)
-        n = len(one)
-        pool = world.candidates if catalogue else sorted(one)
+    for user, found, pool in read_draws(report, world, catalogue=catalogue):
+        n = len(world.lists[user])
         draws = [score(name, world, user, order, k) for order in permutations(pool, n)]
         best, worst = max(draws), min(draws)
         if name in LOWER_IS_BETTER:
             best, worst = worst, best
-        found = {role: scores.roles[role][place, 0] for role in ("chance", "best", "worst")}
         wanted = {"chance": textbook.mean(draws), "best": best, "worst": worst}
-        assert found == pytest.approx(wanted, rel=1e-12, abs=1e-12)
+        assert {role: found[role] for role in wanted} == pytest.approx(wanted, rel=1e-12, abs=1e-12)
         shown = min(k, n)
         numerators = [draw * shown for draw in draws]
-        assert scores.roles["expected"][place, 0] == pytest.approx(textbook.mean(numerators))
-        spread = scores.roles["deviation"][place, 0]
-        assert spread == pytest.approx(textbook.deviation(numerators), rel=1e-9, abs=1e-7)
+        assert found["expected"] == pytest.approx(textbook.mean(numerators))
+        spread = textbook.deviation(numerators)
+        assert found["deviation"] == pytest.approx(spread, rel=1e-9, abs=1e-7)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import math
 import tracemalloc
 import warnings
 from collections.abc import Callable, Sequence
-from itertools import combinations, permutations
+from itertools import combinations, permutations, product
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from tests.beyond.textbook import World, cooccurrence, cosine, jaccard, mean
-from tests.beyond.worlds import evaluate, worlds
+from tests.beyond.worlds import evaluate, read_draws, worlds
 
 Distance = Callable[[World, Any, Any], float]
 
@@ -133,12 +133,8 @@ def test_chance_is_the_mean_of_all_draws_without_a_z(
     name, choices, distance = CASES[case]
     convention = rn.Convention(**choices)
     report = evaluate(world, f"{name}@{k}", catalogue=catalogue, convention=convention)
-    scores = report._data.audit.scores_with_orders
-    for user, one in world.lists.items():
-        place = scores.users.tolist().index(user)
-        pool = world.candidates if catalogue else sorted(one)
-        shown = min(k, len(one))
-        found = {role: table[place, 0] for role, table in scores.roles.items()}
+    for user, found, pool in read_draws(report, world, catalogue=catalogue):
+        shown = min(k, len(world.lists[user]))
         assert math.isnan(found["best"])
         assert math.isnan(found["worst"])
         if shown < 2:
@@ -157,17 +153,16 @@ def test_a_leaderboard_by_z_says_that_diversity_has_none() -> None:
         report.leaderboard(by="z")
 
 
-@pytest.mark.parametrize("single", ["undefined", 0.0, 1.0])
-@pytest.mark.parametrize("over", ["pairs", "k", "n"])
 @pytest.mark.parametrize("kind", ["distance", "similarity"])
 @given(world=worlds(max_list=3), k=st.integers(1, 4))
-def test_other_denominators_similarity_and_lists_of_one(
-    kind: Any, over: Any, single: Any, world: World, k: int
-) -> None:
+def test_other_denominators_similarity_and_lists_of_one(kind: Any, world: World, k: int) -> None:
     """As other libraries have them."""
-    name = f"diversity(genres,over={over},as={kind},single={single})@{k}"
-    table = evaluate(world, name).per_user[name]
-    for user, one in world.lists.items():
+    names = {
+        f"diversity(genres,over={over},as={kind},single={single})@{k}": (over, single)
+        for over, single in product(["pairs", "k", "n"], ["undefined", 0.0, 1.0])
+    }
+    table = evaluate(world, [*names]).per_user
+    for (user, one), (name, (over, single)) in product(world.lists.items(), names.items()):
         shown = min(k, len(one))
         pairs = math.comb(shown, 2)
         if shown == 1:
@@ -176,25 +171,23 @@ def test_other_denominators_similarity_and_lists_of_one(
             sums = [add_up(jaccard, world, order[:k]) for order in world.orders(user)]
             total = mean(sums) if kind == "distance" else pairs - mean(sums)
             wanted = total / {"pairs": pairs, "k": math.comb(k, 2), "n": shown}[over]
-        assert table[user] == pytest.approx(wanted, abs=1e-12, nan_ok=True)
+        assert table[name][user] == pytest.approx(wanted, abs=1e-12, nan_ok=True)
 
 
 @given(world=worlds(), k=st.integers(1, 5))
 def test_cold_is_the_share_of_items_without_training_rows(world: World, k: int) -> None:
     """Over all orders of ties, and all draws from the catalogue."""
     report = evaluate(world, f"cold@{k}")
-    scores = report._data.audit.scores_with_orders
 
     def share(items: Sequence[Any]) -> float:
         return mean([float(item not in world.train_items) for item in items[:k]])
 
-    for user, one in world.lists.items():
-        place = scores.users.tolist().index(user)
+    for user, found, pool in read_draws(report, world):
         wanted = mean([share(order) for order in world.orders(user)])
         assert report.per_user[f"cold@{k}"][user] == pytest.approx(wanted, abs=1e-12)
-        draws = [share(draw) for draw in permutations(world.candidates, min(len(one), k))]
-        assert scores.roles["chance"][place, 0] == pytest.approx(mean(draws), abs=1e-12)
-        assert scores.roles["best"][place, 0] == pytest.approx(max(draws), abs=1e-12)
+        draws = [share(draw) for draw in permutations(pool, min(len(world.lists[user]), k))]
+        assert found["chance"] == pytest.approx(mean(draws), abs=1e-12)
+        assert found["best"] == pytest.approx(max(draws), abs=1e-12)
 
 
 def draw_tables(n_users: int, n_items: int, n_ties: int) -> tuple[Any, pd.DataFrame, pd.DataFrame]:
@@ -221,6 +214,7 @@ def draw_tables(n_users: int, n_items: int, n_ties: int) -> tuple[Any, pd.DataFr
 
 
 @pytest.mark.parametrize("rule", ["cosine", "jaccard", "cooccurrence"])
+@pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 def test_a_score_depends_on_the_users_rows_alone(rule: Any, monkeypatch: Any) -> None:
     """To the last bit: not on other users, on the order of rows, or on the size of parts."""
     data, features, train = draw_tables(30, 60, n_ties=4)
@@ -228,12 +222,10 @@ def test_a_score_depends_on_the_users_rows_alone(rule: Any, monkeypatch: Any) ->
     name = f"diversity{column}@5"
 
     def measure(data: Any) -> pd.Series:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", rn.DataWarning)
-            report = rn.evaluate(
-                data, metrics=name, features=features, train=train,
-                convention=rn.Convention(distance=rule),
-            )  # fmt: skip
+        report = rn.evaluate(
+            data, metrics=name, features=features, train=train,
+            convention=rn.Convention(distance=rule),
+        )  # fmt: skip
         return report.per_user[name]
 
     scores = measure(data)
@@ -247,23 +239,19 @@ def test_a_score_depends_on_the_users_rows_alone(rule: Any, monkeypatch: Any) ->
 
 
 @pytest.mark.parametrize("rule", ["cosine", "jaccard", "cooccurrence"])
+@pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 def test_limits_do_not_change_numbers(rule: Any, monkeypatch: Any) -> None:
     """Tables of all kinds, of products of columns or of items, or single pairs."""
     data, features, train = draw_tables(20, 60, n_ties=2)
     column = {"cosine": "(vector)", "jaccard": "(genres)", "cooccurrence": ""}[rule]
 
     def measure(catalogue: Any) -> list[Any]:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", rn.DataWarning)
-            report = rn.evaluate(
-                data, metrics=f"diversity{column}@5", features=features, train=train,
-                catalogue=catalogue, convention=rn.Convention(distance=rule),
-            )  # fmt: skip
-        roles = report._data.audit.scores_with_orders.roles
-        return [
-            report.per_user.iloc[:, -1].to_numpy(),
-            roles["chance"][:, 0],
-        ]
+        report = rn.evaluate(
+            data, metrics=f"diversity{column}@5", features=features, train=train,
+            catalogue=catalogue, convention=rn.Convention(distance=rule),
+        )  # fmt: skip
+        chance = report._data.audit.scores_with_orders.roles["chance"][:, 0]
+        return [report.per_user.iloc[:, -1].to_numpy(), chance]
 
     catalogues = (None, range(60))
     before = [measure(one) for one in catalogues]
@@ -276,6 +264,7 @@ def test_limits_do_not_change_numbers(rule: Any, monkeypatch: Any) -> None:
 
 
 @pytest.mark.parametrize("rule", ["cosine", "jaccard", "own"])
+@pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 def test_large_sets_of_ties_and_candidates_are_measured_in_parts(
     rule: str, monkeypatch: Any
 ) -> None:
@@ -290,12 +279,10 @@ def test_large_sets_of_ties_and_candidates_are_measured_in_parts(
     labels = pd.DataFrame({"user": [1], "item": [0], "true": [1.0]})
     choice: Any = {"own": lambda a, b: np.abs(a - b).sum(axis=1)}.get(rule, rule)
     tracemalloc.start()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", rn.DataWarning)
-        report = rn.evaluate(
-            {"labels": labels, "results": results}, metrics="diversity@3", features=vectors,
-            catalogue=range(n_items), convention=rn.Convention(distance=choice),
-        )  # fmt: skip
+    report = rn.evaluate(
+        {"labels": labels, "results": results}, metrics="diversity@3", features=vectors,
+        catalogue=range(n_items), convention=rn.Convention(distance=choice),
+    )  # fmt: skip
     chance = report.summary["chance"].iloc[0]
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from tests.beyond.textbook import World, deviation, log_discount, mean
-from tests.beyond.worlds import evaluate, worlds
+from tests.beyond.worlds import evaluate, read_draws, worlds
 from tests.errors import rejects
 
 Score = Callable[[World, Any, list[Any], int, float], float]
@@ -196,16 +196,11 @@ def test_chance_is_the_mean_of_all_draws(
 ) -> None:
     """From the catalogue, or of all orders; P-IA also has best, worst and deviation."""
     report, _ = ask(name, world, k, alpha, catalogue=catalogue)
-    scores = report._data.audit.scores_with_orders
-    for user, one in world.lists.items():
+    for user, found, pool in read_draws(report, world, catalogue=catalogue):
         if not is_defined(name, world, user):
             continue
-        place = scores.users.tolist().index(user)
-        pool = world.candidates if catalogue else sorted(one)
-        draws = [
-            SCORES[name](world, user, [*order], k, alpha) for order in permutations(pool, len(one))
-        ]
-        found = {role: scores.roles[role][place, 0] for role in ("chance", "best", "worst")}
+        orders = permutations(pool, len(world.lists[user]))
+        draws = [SCORES[name](world, user, [*order], k, alpha) for order in orders]
         assert found["chance"] == pytest.approx(mean(draws), rel=1e-12, abs=1e-12)
         if name != "p_ia":
             assert math.isnan(found["best"])
@@ -214,8 +209,7 @@ def test_chance_is_the_mean_of_all_draws(
         assert found["best"] == pytest.approx(max(draws), rel=1e-12, abs=1e-12)
         assert found["worst"] == pytest.approx(min(draws), rel=1e-12, abs=1e-12)
         numerators = [draw * k * len(all_topics(world, user)) for draw in draws]
-        spread = scores.roles["deviation"][place, 0]
-        assert spread == pytest.approx(deviation(numerators), rel=1e-9, abs=1e-7)
+        assert found["deviation"] == pytest.approx(deviation(numerators), rel=1e-9, abs=1e-7)
 
 
 @pytest.mark.parametrize("patience", [None, 0.85])

@@ -1,6 +1,8 @@
 """Small worlds that Hypothesis draws, and how the library reads them."""
 
 import warnings
+from collections.abc import Iterator
+from itertools import combinations
 from typing import Any
 
 import pandas as pd
@@ -12,6 +14,7 @@ from tests.beyond.textbook import World
 ITEMS = st.integers(1, 8)
 USERS = ("ann", "bob", "cid")
 TOPICS = ("drama", "war", "crime")
+SETS = [frozenset(some) for size in range(4) for some in combinations(TOPICS, size)]
 
 
 @st.composite
@@ -30,11 +33,18 @@ def worlds(draw: Any, max_list: int = 4) -> World:
     listed = {item for one in lists.values() for item in one}
     catalogue = sorted(listed | draw(st.sets(ITEMS, max_size=3)))
     base = {user: draw(st.lists(ITEMS, unique=True, max_size=3)) for user in USERS}
-    features = {
-        item: frozenset(draw(st.sets(st.sampled_from(TOPICS), max_size=3))) for item in range(1, 9)
-    }
-    price = {item: draw(st.sampled_from([-1.5, 0.0, 2.0, 1e6])) for item in range(1, 9)}
+    features = dict(enumerate(draw(st.tuples(*[st.sampled_from(SETS)] * 8)), 1))
+    price = dict(enumerate(draw(st.tuples(*[st.sampled_from([-1.5, 0.0, 2.0, 1e6])] * 8)), 1))
     return World(lists, relevant, train, catalogue, base, features, price)
+
+
+def read_draws(report: rn.Report, world: World, *, catalogue: bool = True) -> Iterator[Any]:
+    """Yield each user with a list, the numbers of all draws, and the items they are from."""
+    scores = report._data.audit.scores_with_orders
+    for place, user in enumerate(scores.users.tolist()):
+        if one := world.lists.get(user):
+            found = {role: table[place, 0] for role, table in scores.roles.items()}
+            yield user, found, world.candidates if catalogue else sorted(one)
 
 
 def evaluate(world: World, metrics: Any, *, catalogue: bool = True, **options: Any) -> rn.Report:

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,8 @@ HOSTILE = "\x1b[2J\u202e:car:[red]$_&|"
 FILES = ("good.csv", "fair.csv", "poor.csv")
 
 
-def _expected(**choices: object) -> rn.Comparison:
-    files = {name.removesuffix(".csv"): name for name in FILES}
+def _expected(names: Sequence[str] = FILES, **choices: object) -> rn.Comparison:
+    files = {name.removesuffix(".csv"): name for name in names}
     return rn.compare(files, **choices)  # type: ignore[arg-type]
 
 
@@ -71,8 +72,8 @@ def test_options_are_the_keywords_of_rn_compare() -> None:
 @pytest.mark.usefixtures("folder")
 def test_every_format_has_the_same_numbers() -> None:
     """CSV and JSON have every digit; Markdown and LaTeX are what Python renders."""
-    found = _expected(k=[3, 5])
-    words = ["compare", *FILES, "-k", "3,5", "--format"]
+    found = _expected(FILES[:2], k=[3, 5])
+    words = ["compare", *FILES[:2], "-k", "3,5", "--format"]
     table = csv_of(*words[:-1], index_col=["metric", "model"])
     signatures = table.pop("signature")
     pd.testing.assert_frame_equal(table, found.to_frame(), check_dtype=False)
@@ -83,7 +84,7 @@ def test_every_format_has_the_same_numbers() -> None:
     assert run(*words, "markdown").stdout.strip() == found.to_markdown().strip()
     assert run(*words, "latex").stdout.strip() == found.to_latex().strip()
     quiet = run(*words, "markdown", "--pairs", "-q").stdout
-    assert quiet.count("\n") == 5 + 5
+    assert quiet.count("\n") == 4 + 3
     assert found.to_markdown().startswith(quiet.partition("\n| a ")[0])
     assert run(*words, "latex", "--pairs").stdout.count(r"\begin{table}") == 2
 
@@ -254,7 +255,7 @@ def test_control_characters_of_names_are_escaped(folder: Path) -> None:
     """But not in CSV, which programs read; there is no formula in it either."""
     os.link(folder / "good.csv", folder / "h.csv")
     os.link(folder / "fair.csv", folder / "=1+1=fair.csv")
-    words = ["compare", f"{HOSTILE}=h.csv", "=1+1=fair.csv", "poor.csv", "--pairs"]
+    words = ["compare", f"{HOSTILE}=h.csv", "=1+1=fair.csv", "--pairs"]
     for form in FORMATS:
         result = run(*words, "--format", form)
         assert "2J" in result.stdout, result.stderr

@@ -15,7 +15,6 @@ from tests.cli.conftest import HEADING, ROWS
 from tests.commands import error_of, run
 
 TABLE = HEADING + ROWS
-JOERG = HEADING + "jörg,a,1,2\n"
 LABELS = "user,item,true\n1,10,5\n1,11,3\n2,10,4\n"
 RESULTS = "user,item,rank\n1,10,1\n1,12,2\n2,11,1\n"
 QRELS = "301 0 d1 2\n301 0 d2 1\n302 0 d1 1\n"

@@ -16,7 +16,8 @@ from tests.errors import assert_rejected
 from tests.profiles import examples
 
 HOW: dict[str, Any] = {"threshold": 4, "margin": 0.02, "by": "list_length", "alpha": 0.1}
-COMPARISON = rn.compare(models(users=30), metrics=["ndcg@3", "precision@3", "rmse"], **HOW)
+MODELS = models(users=30, good=0.8, fair=2.0)
+COMPARISON = rn.compare(MODELS, metrics=["ndcg@3", "precision@3", "rmse"], **HOW)
 
 
 @pytest.fixture(name="path")

@@ -16,6 +16,8 @@ from recsys_ndcg.experiments.ratings import digest_split
 from recsys_ndcg.ratings import Interactions
 from tests.profiles import slow
 
+#: A metric that is no sum over labels, so nothing is measured by item.
+QUICK: dict[str, Any] = {"metrics": ["rr@5"], "threshold": 4}
 #: Training in this process, and in workers.
 JOBS = [1, *slow(2)]
 
@@ -31,28 +33,29 @@ def digest(trainset: Any, testset: list[Any]) -> str:
     return digest_split(Interactions.from_trainset(trainset), trainset.rating_scale, testset)
 
 
-def models() -> dict[str, Any]:
-    """Return three quick models."""
+def models(*names: str) -> dict[str, Any]:
+    """Return two quick models, or those with the given names."""
     pytest.importorskip("surprise")
     from surprise import BaselineOnly  # noqa: PLC0415 - an extra
 
     from recsys_ndcg.surprise import SVD, MostPopular  # noqa: PLC0415 - an extra
 
-    return {"SVD": SVD(n_factors=3, n_epochs=2), "biases": BaselineOnly(), "top": MostPopular()}
+    known = {"SVD": SVD(n_factors=3, n_epochs=2), "biases": BaselineOnly(), "top": MostPopular()}
+    return {name: known[name] for name in names or ("SVD", "top")}
 
 
 def with_top(model: Any) -> dict[str, Any]:
     """Return a model, and one to compare it with."""
-    pytest.importorskip("surprise")
-    from recsys_ndcg.surprise import MostPopular  # noqa: PLC0415 - an extra
-
-    return {"f": model, "top": MostPopular()}
+    return {"f": model, **models("top")}
 
 
 def run(given: dict[str, Any] | None = None, **options: Any) -> ExperimentComparison:
     """Run an experiment of two folds without a progress bar."""
     asked = {"metrics": ["ndcg@5"], "splits": 2, "progress": False, **options}
     return rn.experiment(asked.pop("data", ratings()), given or models(), **asked)
+
+
+run_once = cache(run)  # for what is only read
 
 
 def item_means(train: pd.DataFrame) -> Callable[[pd.DataFrame], Any]:

@@ -74,10 +74,6 @@ def _expected() -> rn.Comparison:
     return run(given, splits=LeaveNOut(2, 2), **how)
 
 
-def _fail(result: Any) -> None:
-    pytest.fail(str(result))
-
-
 @pytest.mark.parametrize("n_jobs", JOBS)
 def test_a_file_gives_the_same_numbers_as_python(config: Path, n_jobs: int) -> None:
     """The command prints the comparison and the costs; a second call does not train again."""
@@ -88,7 +84,9 @@ def test_a_file_gives_the_same_numbers_as_python(config: Path, n_jobs: int) -> N
         assert line in result.stdout
     assert expected.verdict.split(".")[0] in " ".join(result.stdout.split())
     assert "- SVD: fit 0." in result.stdout
-    found = rn.experiment(**from_toml(config), progress=False, on_result=_fail)
+    found = rn.experiment(
+        **from_toml(config), progress=False, on_result=lambda one: pytest.fail(str(one))
+    )
     pd.testing.assert_frame_equal(found.per_user, expected.per_user)
     assert (config.parent / "runs" / "today" / "run.json").exists()
     printed = run_command("experiment", config, "--format", "csv").stdout

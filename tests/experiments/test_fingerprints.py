@@ -36,7 +36,7 @@ from recsys_ndcg.experiments.models import Model
 from recsys_ndcg.surprise import SVD, MostPopular
 from tests.commands import run_python
 from tests.errors import assert_rejected
-from tests.experiments.made import item_means, run, with_top
+from tests.experiments.made import QUICK, item_means, run, with_top
 from tests.profiles import slow
 
 
@@ -357,7 +357,7 @@ def test_no_parameter_ends_an_experiment(tmp_path: Path) -> None:
     for _ in range(2):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            run(given, folder=tmp_path)
+            run(given, folder=tmp_path, **QUICK)
         texts = [str(one.message) for one in caught]
         assert all(": its folds are trained again" in text for text in texts)
     warned = [name for name in ODD if any(text.startswith(name) for text in texts)]

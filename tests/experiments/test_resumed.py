@@ -77,7 +77,7 @@ def test_equal_names_of_two_runs_get_a_prefix(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["../top/seed0-fold1.rated.json", "/etc/passwd", ""])
 def test_a_path_in_a_saved_fold_is_an_error(name: str, tmp_path: Path) -> None:
     """Scores are read only from the fold's own file."""
-    run(folder=tmp_path)
+    run(models("SVD"), folder=tmp_path)
     fold = tmp_path / "models" / "SVD" / "seed0-fold1.json"
     rated = json.loads(fold.read_text())["reports"]["rated"]
     with Archive.open(fold, "fold 5") as (stored, _):

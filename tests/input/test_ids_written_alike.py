@@ -23,7 +23,7 @@ from recsys_ndcg.input import EncodedIds, format_id, plain_text
 from recsys_ndcg.lists import to_lists
 from tests.errors import assert_rejected, rejects
 from tests.input.tables import write
-from tests.profiles import slow
+from tests.profiles import slow, some
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 ONE = uuid.UUID(int=1)
@@ -155,7 +155,7 @@ OTHERS: list[list[Any]] = [
 OWN: list[list[Any]] = [[9, 10], [9, 10.5], [2, "2-x"], [1, "A"], [(9,), (10,)], ["9", "10"]]
 
 
-@pytest.mark.parametrize("others", OTHERS, ids=range(len(OTHERS)))
+@pytest.mark.parametrize("others", some(OTHERS, 2), ids=range(len(OTHERS)))
 @pytest.mark.parametrize("own", OWN, ids=repr)
 @pytest.mark.parametrize("ties", BY_ITEM)
 def test_items_are_ordered_as_without_other_users(own: Any, others: Any, ties: Any) -> None:

@@ -15,6 +15,7 @@ import pytest
 import recsys_ndcg as rn
 from recsys_ndcg.ratings import read_interactions
 from tests.errors import rejects
+from tests.experiments.made import item_means
 from tests.profiles import some
 from tests.ratings.forms import FORMS, FRAME, UNRATED, make
 
@@ -25,8 +26,7 @@ TEST = FRAME.assign(item=FRAME["item"] % 4 + 8)
 
 
 def _evaluate(**options: Any) -> list[float]:
-    metrics = options.pop("metrics")
-    report = rn.evaluate(labels=LABELS, results=LISTS, metrics=metrics, progress=False, **options)
+    report = rn.evaluate(labels=LABELS, results=LISTS, progress=False, **options)
     found: list[float] = report.mean.round(12).tolist()
     return found
 
@@ -42,20 +42,11 @@ def _check(train: Any, test: Any) -> Any:
     return first.check, first.count, first.share
 
 
-def _predict(train: pd.DataFrame, pairs: pd.DataFrame) -> Any:
-    means = train.groupby("item")["rating"].mean()
-    return pairs["item"].map(means).fillna(means.mean())
-
-
 def _experiment(ratings: Any) -> list[float]:
-    models = {"item mean": _predict, "zero": _zero}
-    found = rn.experiment(ratings, models, metrics=["ndcg@3"], splits=2, progress=False)
+    models = {"item mean": item_means, "zero": lambda _: lambda pairs: np.zeros(len(pairs))}
+    found = rn.experiment(ratings, models, metrics=["rr@3"], threshold=3, splits=2, progress=False)
     means: list[float] = found.leaderboard["mean"].round(12).tolist()
     return means
-
-
-def _zero(train: pd.DataFrame, pairs: pd.DataFrame) -> Any:
-    return np.zeros(len(pairs)) + len(train) * 0
 
 
 DOORS: dict[str, Callable[[Any], Any]] = {

@@ -108,7 +108,7 @@ def _open(frame: pd.DataFrame, kind: str, folder: Path, name: str) -> Any:
 KINDS = ["files", "dataset", "relation", "reader", "lazy"]
 
 
-@pytest.mark.parametrize("pair", some(product(FORMS, KINDS), 3), ids="-".join)
+@pytest.mark.parametrize("pair", some(product(FORMS, KINDS), 4), ids="-".join)
 def test_lists_on_disk(pair: tuple[str, str], tmp_path: Path, in_parts: Any) -> None:
     """Every user's scores to the last bit, whatever the lists are in, in several batches."""
     form, kind = pair
