@@ -83,13 +83,8 @@ def test_a_model_that_predicts_other_pairs_fails() -> None:
     """The others are evaluated on all of the testset."""
     match = "bad failed in 2 of 2 .* other pairs than requested: [0-9]+ of .*[(]'u"
     with pytest.warns(rn.DataWarning, match=match):
-<<<<<<< HEAD
         found = run({"bad": Elsewhere(), **models()})
-    pd.testing.assert_frame_equal(found.per_user, run().per_user)
-=======
-        found = run({"bad": model, **models()})
     pd.testing.assert_frame_equal(found.per_user, run_once().per_user)
->>>>>>> 2c575f3bebdb1cc9636a847166bc83e5ca79ee8f
 
 
 @pytest.mark.parametrize("n_jobs", JOBS)
