@@ -15,10 +15,10 @@ import pytest
 #: `recsys_ndcg` the examples of docstrings. Whoever adds much raises a number in the same change,
 #: and explains why; nothing fails because of time.
 BUDGETS = {
-    "beyond": 34, "cli": 21, "comparison": 19, "convention": 4, "experiments": 42, "files": 6,
-    "input": 14, "lists": 3, "metrics": 11, "peers": 11, "ranking": 2, "ratings": 6,
-    "rendering": 19, "report": 19, "scale": 14, "scoring": 5, "significance": 11,
-    "split_checks": 5, "surprise": 15, "tests": 30, "weights": 5, "recsys_ndcg": 4,
+    "beyond": 32, "cli": 24, "comparison": 17, "convention": 4, "experiments": 37, "files": 5,
+    "input": 13, "lists": 3, "metrics": 11, "peers": 10, "ranking": 2, "ratings": 4,
+    "rendering": 20, "report": 20, "scale": 15, "scoring": 5, "significance": 10,
+    "split_checks": 4, "surprise": 16, "tests": 28, "weights": 4, "recsys_ndcg": 4,
 }  # fmt: skip
 _STARTED = pytest.StashKey[float]()
 
