@@ -269,7 +269,7 @@ def test_a_function_of_one_list_rejects_unusable_conventions() -> None:
     """With the nearest name, as evaluate does."""
     cases: list[tuple[dict[str, Any], str]] = [
         ({"convention": "sklear"}, "No preset is named 'sklear'. Did you mean 'sklearn'"),
-        ({"convention": "sklearn", "gian": 1}, "no option 'gian'. Did you mean 'gain'"),
+        ({"convention": "sklearn", "gian": 1}, "no option gian=. Did you mean 'gain'"),
         *(({"convention": one}, "convention") for one in (["gain"], rn.Convention)),
         ({"gain": "line"}, "gain must be one of .* or a function, not 'line'"),
     ]

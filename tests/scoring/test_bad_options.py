@@ -95,7 +95,7 @@ def test_a_metric_that_cannot_be_read_raises(metrics: Any, match: str, kind: Any
 
 
 CHOICES: list[tuple[dict[str, Any], str]] = [
-    ({"tie": "input"}, "no option 'tie'. Did you mean 'ties'"),
+    ({"tie": "input"}, "no option ('tie'|tie=). Did you mean 'ties'"),
     ({"ties": "expcted"}, "ties must be .*'text_desc', not.*Did you mean 'expected'"),
     ({"tie_tolerance": None}, "tie_tolerance must be a finite number or 'float32', not None"),
     ({"ties": np.array([1, 2])}, "ties must be one"), ({"gain": 3}, "mapping .* function, not 3"),
