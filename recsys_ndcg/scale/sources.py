@@ -9,6 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa  # type: ignore[import-untyped]
+from pyarrow import parquet
+
 from recsys_ndcg.errors import InvalidInputError, is_encodable, label_messages, quote
 from recsys_ndcg.files import COMPRESSIONS, Content, find_files, is_files, open_file
 from recsys_ndcg.input import (
@@ -219,8 +222,6 @@ class SourceReader:
         return path
 
     def _open_parquet(self, paths: Sequence[Path]) -> Source:
-        from pyarrow import parquet  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
-
         schemas = {}
         for path in paths:
             try:
@@ -296,8 +297,6 @@ class SourceReader:
         return names
 
     def _open_stream(self, data: Any) -> Source:
-        import pyarrow as pa  # noqa: PLC0415 - an extra
-
         if hasattr(data, "scanner"):  # a dataset
             data = data.scanner().to_reader()
         if not hasattr(data, "__arrow_c_stream__"):
