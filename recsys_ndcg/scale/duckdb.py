@@ -41,7 +41,6 @@ from recsys_ndcg.scale.engines import (
     RATINGS,
     RowFacts,
     evaluate_batches,
-    get_list_separator,
     split_tables,
 )
 from recsys_ndcg.scale.facts import Fault, LazyTable, collect_facts
@@ -165,7 +164,7 @@ def evaluate_by_plan(  # noqa: PLR0913 - one parameter per option
         cannot be written.
     """
     memory = Memory.from_limit(memory_limit, len(plan.measurements))
-    separator = get_list_separator(data)
+    tables, separator = split_tables(data, columns)
     with (
         open_users_file(per_user) as write,
         temporary_folder() as folder,  # inside: a full disk is not a fault of that file
@@ -173,7 +172,7 @@ def evaluate_by_plan(  # noqa: PLR0913 - one parameter per option
     ):
         sources = {
             name: SourceReader(named, name, text, separator).open(table, folder)
-            for name, (table, named) in split_tables(data, columns).items()
+            for name, (table, named) in tables.items()
         }
         rules = {one.convention.tie_rule.by for one in plan.measurements}
         in_order = plan.duplicates in ("first", "last") or "input" in rules
