@@ -36,13 +36,7 @@ from recsys_ndcg.scale.database import (
     release_memory,
     temporary_folder,
 )
-from recsys_ndcg.scale.engines import (
-    IDS,
-    RATINGS,
-    RowFacts,
-    evaluate_batches,
-    split_tables,
-)
+from recsys_ndcg.scale.engines import IDS, RATINGS, RowFacts, evaluate_batches, split_tables
 from recsys_ndcg.scale.facts import Fault, LazyTable, collect_facts
 from recsys_ndcg.scale.sources import WIDEST_INTEGER, Source, SourceReader, cast_integer_ids
 
