@@ -137,9 +137,7 @@ def limit_threads(n_jobs: int | None) -> Iterator[None]:
     1
     """
     if n_jobs is not None and (type(n_jobs) is not int or not (n_jobs == -1 or n_jobs > 0)):
-        msg = (
-            f"n_jobs must be a number of threads from 1, or -1 for all cores, not {quote(n_jobs)}."
-        )
+        msg = f"n_jobs must be 1 or more threads, or -1 for all cores, not {quote(n_jobs)}."
         raise InvalidInputError(msg)
     if n_jobs is None:
         n_jobs = get_thread_limit()

@@ -198,7 +198,7 @@ def test_nested_calls_run_in_their_own_thread() -> None:
 @pytest.mark.parametrize("n_jobs", [0, -2, 1.0, True, "2"])
 def test_an_invalid_number_of_threads_raises(n_jobs: Any, frame: pd.DataFrame) -> None:
     """With the valid values."""
-    with rejects("n_jobs must be a number of threads from 1, or -1 for all cores"):
+    with rejects("n_jobs must be 1 or more threads, or -1 for all cores"):
         rn.evaluate(frame, n_jobs=n_jobs)
 
 

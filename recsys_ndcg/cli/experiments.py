@@ -8,7 +8,7 @@ from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from rich.console import Group
 from rich.live import Live
@@ -23,10 +23,10 @@ from recsys_ndcg.cli.options import (
     option,
     parse_pairs,
 )
-from recsys_ndcg.cli.output import OutputOptions, PageOptions, err, out, print_line
+from recsys_ndcg.cli.output import OutputOptions, PageOptions, err, print_line
 from recsys_ndcg.cli.reports import build_leaderboard_document
 from recsys_ndcg.cli.sources import File, add_format, check_files_exist
-from recsys_ndcg.errors import InvalidInputError, check_choice, check_integer, escape_for_stdout
+from recsys_ndcg.errors import InvalidInputError, check_integer, escape_for_stdout
 from recsys_ndcg.progress import Steps, build_table
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from recsys_ndcg.comparison import Comparison
     from recsys_ndcg.experiments import ExperimentComparison
     from recsys_ndcg.folds import FoldRun
     from recsys_ndcg.report import Report
@@ -209,6 +208,7 @@ def demo(
     from recsys_ndcg.comparison import map_models
     from recsys_ndcg.evaluation import evaluate_by_plan
     from recsys_ndcg.ratings import read_ratings
+    from recsys_ndcg.rendering import build_document
     from recsys_ndcg.surprise import import_library
 
     check_integer("seed", seed, 0, 2**32 - 1)  # the range of NumPy
@@ -249,7 +249,11 @@ def demo(
         f"{len(table)} {source}: {len(table) - n_test} to train on, {n_test} to "
         f"rank; {limit:g} and above is relevant."
     )
-    _print_models(comparison, reports)
+    shown, best = build_document(comparison), comparison.leaderboard.index[0]
+    users = reports[best].leaderboard(comparison.metrics[0], n=5, by="z", ascending=True)
+    worst = build_leaderboard_document(users, f"Worst users of {best} by z")
+    shown = replace(shown, sections=[*shown.sections, *worst.sections])
+    OutputOptions().show(shown, users)
 
 
 #: The code on the page of the demo.
@@ -299,24 +303,6 @@ def _check_ratings(ratings: pd.DataFrame) -> None:
         raise InvalidInputError(msg)
 
 
-def _print_models(comparison: Comparison, reports: dict[str, Report]) -> None:
-    """Print a comparison, and the report and some users of the best model."""
-    from recsys_ndcg.cli.terminal import print_document
-    from recsys_ndcg.rendering import Document, Section, build_document
-
-    name, best = comparison.metrics[0], comparison.leaderboard.index[0]
-    models, scores = build_document(comparison), build_document(reports[best])
-    detail = [replace(one, note=f"{best} in detail") for one in scores.tables]
-    _, *remarks, signatures = scores.sections
-    boards: list[Section] = []
-    for title, ascending in (("Best users", False), ("Worst users", True)):
-        users = reports[best].leaderboard(name, n=5, by="z", ascending=ascending)
-        boards += build_leaderboard_document(users, f"{title} by z").sections
-    tables = [Section("leaderboard", "", "", models.tables), Section("scores", "", "", detail)]
-    sections = [*tables, *remarks, *boards, signatures]
-    print_document(Document("", sections, models.verdicts), out)
-
-
 def check_split(  # noqa: PLR0913 - one parameter per option
     train: File,
     test: File,
@@ -328,7 +314,7 @@ def check_split(  # noqa: PLR0913 - one parameter per option
     k: Annotated[Cutoff, option("K", "-k")] = 10,
     columns: Pairs = "",
     memory_limit: Annotated[str | None, option("SIZE")] = None,
-    fail_on: Annotated[str | None, option("VERDICT")] = None,
+    fail_on: Annotated[Literal["error", "warning"] | None, option("VERDICT")] = None,
     page: PageOptions = PageOptions(),
     output: OutputOptions = OutputOptions(),
 ) -> int:
@@ -363,10 +349,7 @@ def check_split(  # noqa: PLR0913 - one parameter per option
     recsys-ndcg check-split train.csv test.csv --lists top10.csv --fail-on error
     """
     from recsys_ndcg import check_split as check
-    from recsys_ndcg.split_checks import VERDICTS
 
-    if fail_on is not None:
-        check_choice("fail_on", fail_on, VERDICTS[:2])
     files = {"train": train, "test": test, "validation": validation, "lists": lists}
     given = {name: path for name, path in files.items() if path is not None}
     check_files_exist(*given.values())

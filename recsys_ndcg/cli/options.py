@@ -11,9 +11,9 @@ from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from cyclopts import Group, Parameter, Token
+from cyclopts import Group, Parameter, Token, convert
 
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, label_messages, replace_code
 
@@ -26,8 +26,6 @@ _CUSTOM_METRIC = re.compile(
     r"(?P<module>[A-Za-z_][\w.]*):(?P<name>[A-Za-z_]\w*)(?P<rest>(\([^()]*\))?(@[^@:/.]*)?)"
 )
 _CUTOFFS = re.compile(r"(\d+|none)(,(\d+|none))*")
-#: The last two are for programs: every digit, and no text around the table.
-FORMATS = ("text", "markdown", "latex", "csv", "json")
 _HEADINGS = (
     "Predictions, Text files, Metrics, How numbers are computed, Measures beyond accuracy, "
     "Comparison, Pass or fail, Options, Output"
@@ -78,13 +76,22 @@ def _parse_integer(_: type, tokens: Sequence[Token]) -> int:
         raise ValueError(msg) from None
 
 
+def _parse_word(kind: type, tokens: Sequence[Token]) -> Any:
+    """Return one of some words, in upper or lower case."""
+    return convert(kind, [one.evolve(value=one.value.lower()) for one in tokens])
+
+
 Flag = Annotated[bool, Parameter(show_default=False)]
 Number = Annotated[float, option("NUMBER")]
 Integer = Annotated[int, option("N", converter=_parse_integer)]
 Cutoff = Annotated[int, option("K", "-k", "--k", converter=_parse_integer)]
 Text = Annotated[str, option("NAME")]
 Pairs = Annotated[str, option("OURS=THEIRS,...", show_default=False)]
-Format = Annotated[str, option("FORMAT", "--format", words=FORMATS)]
+#: The last two are for programs: every digit, and no text around the table.
+Format = Annotated[
+    Literal["text", "markdown", "latex", "csv", "json"],
+    option("FORMAT", "--format", converter=_parse_word),
+]
 MetricName = Annotated[str, option("METRIC", "--metric", "--metrics", words="metrics:METRICS")]
 MetricNames = Annotated[
     list[str], option("METRIC[,METRIC...]", "--metrics", "--metric", words="metrics:METRICS")

@@ -12,18 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from rich.console import Console
 
-from recsys_ndcg.cli.options import (
-    FORMATS,
-    Flag,
-    Format,
-    list_changed_options,
-    list_under,
-    option,
-)
+from recsys_ndcg.cli.options import Flag, Format, list_changed_options, list_under, option
 from recsys_ndcg.cli.sources import File, is_dash, is_same_file
 from recsys_ndcg.errors import (
     InvalidInputError,
-    check_choice,
     escape_for_stdout,
     escape_invisible,
     require_libraries,
@@ -95,11 +87,6 @@ class OutputOptions:
     form: Format = "text"
     quiet: Annotated[Flag, option(None, "--quiet", "-q")] = False
     full_signature: Flag = False
-
-    def __post_init__(self) -> None:
-        """Raise for an unknown format."""
-        object.__setattr__(self, "form", self.form.lower())
-        check_choice("form", self.form, FORMATS)
 
     def show(
         self,
@@ -180,21 +167,19 @@ def _format_data(form: str, values: Values) -> str:
     values : pandas.DataFrame or dict
         A table, or, for JSON, a dict of plain values.
     """
-    if isinstance(values, dict):
-        return json.dumps(values, indent=2, default=str) + "\n"
-    if form == "csv":
+    if form == "csv" and not isinstance(values, dict):
         from recsys_ndcg.input import TextFormat
 
         escape = TextFormat.escape_formula
         return values.map(escape).rename(columns=escape).to_csv(index=False, lineterminator="\n")
-    return json.dumps(_list_rows(values), indent=2, default=str) + "\n"
+    plain = values if isinstance(values, dict) else _list_rows(values)
+    return json.dumps(plain, indent=2, default=str) + "\n"
 
 
-def _list_rows(table: pd.DataFrame) -> list[dict[str, Any]]:
+def _list_rows(table: pd.DataFrame) -> list[Any]:
     """Return an object for each row of a table, with None for a missing value."""
     plain: Any = table.astype(object).where(table.notna(), None)
-    rows: list[dict[str, Any]] = plain.to_dict("records")
-    return rows
+    return list(plain.to_dict("records"))
 
 
 def build_table_document(
@@ -300,8 +285,14 @@ class FileOptions:
 
     @property
     def users_file(self) -> Path | None:
-        """The file that per-user scores are written to as they are computed, if any."""
-        return None if self.per_user is None or _is_stream(self.per_user) else self.per_user
+        """The file that per-user scores are written to as they are computed, if any.
+
+        Standard output and pipes, which have no suffix, get them in the end.
+        """
+        from recsys_ndcg.files import is_stream
+
+        path = self.per_user
+        return None if path is None or is_dash(path) or is_stream(path) else path
 
     @property
     def uses_stdout(self) -> bool:
@@ -325,7 +316,7 @@ class FileOptions:
         """Write the report, and per-user scores to streams: those to files are written already."""
         from recsys_ndcg.rendering import find_score_writer
 
-        if self.per_user is not None and _is_stream(self.per_user):
+        if self.per_user is not None and self.users_file is None:
             _write_bytes(self.per_user, find_score_writer(".csv")(report.per_user))
         if self.json is not None and is_dash(self.json):
             from tempfile import TemporaryDirectory
@@ -351,13 +342,6 @@ def check_outputs(read: Mapping[str, Path], **written: Path | None) -> None:
                 msg = f"{own} {path}: this is also the file of {owner}. Give it another name."
                 raise InvalidInputError(msg)
         known[own] = path
-
-
-def _is_stream(path: Path) -> bool:
-    """Return whether a path is standard output or a pipe, which have no suffix."""
-    from recsys_ndcg.files import is_stream
-
-    return is_dash(path) or is_stream(path)
 
 
 def _write_bytes(path: Path, content: bytes) -> None:

@@ -190,7 +190,7 @@ def explain_number(
     from recsys_ndcg import explain_number as explain
 
     found = explain(" ".join(text), items=items)
-    values = found.to_dict() if form.lower() == "json" else found.table
+    values = found.to_dict() if form == "json" else found.table
     OutputOptions(form).show(found, values)
 
 
@@ -245,7 +245,7 @@ def metrics(*, form: Format = "text") -> None:
     _print_rows(rows, "Metrics", form)
 
 
-def _print_rows(rows: list[dict[str, Any]], title: str, form: str) -> None:
+def _print_rows(rows: list[dict[str, Any]], title: str, form: Format) -> None:
     import pandas as pd
 
     table = pd.DataFrame(rows)

@@ -533,7 +533,8 @@ def check_files_exist(*paths: Path) -> None:
 def name_models(given: Sequence[tuple[str, Path]]) -> dict[str, Path]:
     """Return the files by the names of their models.
 
-    A model without a name gets its file's name without suffix; equal names get their folders.
+    A model without a name gets its file's name without suffix, or the path if several files have
+    that name.
     Bytes that are not UTF-8 become escapes.
 
     Raises
@@ -547,9 +548,9 @@ def name_models(given: Sequence[tuple[str, Path]]) -> dict[str, Path]:
     >>> names("a.csv", "out/b.csv.gz", "best=c.parquet", "d.v2.json", "-", ".csv")
     ['a', 'b', 'best', 'd.v2', 'standard input', '.csv']
     >>> names("monday/svd.csv", "tuesday/svd.csv"), names("x/one/svd.csv", "y/one/svd.csv")
-    (['monday/svd', 'tuesday/svd'], ['x/one/svd', 'y/one/svd'])
-    >>> names("svd.csv", "svd.json"), names("svd.csv", "two/svd.csv")[1]
-    (['svd.csv', 'svd.json'], 'two/svd')
+    (['monday/svd.csv', 'tuesday/svd.csv'], ['x/one/svd.csv', 'y/one/svd.csv'])
+    >>> names("svd.csv", "svd.json")
+    ['svd.csv', 'svd.json']
     >>> names("out/lr=0.1.csv", "out/lr=0.2.csv")
     ['lr=0.1', 'lr=0.2']
     """
@@ -557,8 +558,13 @@ def name_models(given: Sequence[tuple[str, Path]]) -> dict[str, Path]:
         if (is_dash(one) and is_dash(other)) or is_same_file(one, other):
             msg = f"{other} is given twice. A model cannot be compared with itself."
             raise InvalidInputError(msg)
-    stems = iter(_shorten_names([path for name, path in given if not name]))
-    names = escape_surrogates([name or next(stems) for name, _ in given])
+    stems = [_stem_of(path) for _, path in given]
+    names = escape_surrogates(
+        [
+            name or (stem if stems.count(stem) == 1 else str(path))
+            for (name, path), stem in zip(given, stems, strict=True)
+        ]
+    )
     for place, name in enumerate(names):
         if name in names[:place]:
             msg = f"Two models are called {name!r}. Give one of them another name: NAME=FILE."
@@ -572,20 +578,6 @@ def parse_entry(word: str) -> tuple[str, Path]:
     if equals and path and name.strip() and os.sep not in name and not os.path.lexists(word):
         return name.strip(), parse_file(path)
     return "", parse_file(word)
-
-
-def _shorten_names(paths: Sequence[Path]) -> list[str]:
-    """Return short unique names of files, with as many folders as that needs."""
-    places = [Path(os.path.abspath(path)).parts[1:] for path in paths]  # noqa: PTH100 - links stay
-    steps = [
-        ["/".join([*one[-depth:-1], last(path)]) for one, path in zip(places, paths, strict=True)]
-        for last in (_stem_of, lambda path: path.name)  # svd.csv and svd.json of one folder
-        for depth in range(1, max(map(len, places), default=0) + 1)
-    ]
-    return [
-        next((step[place] for step in steps if step.count(step[place]) == 1), str(path))
-        for place, path in enumerate(paths)
-    ]
 
 
 def _stem_of(path: Path) -> str:

@@ -382,19 +382,13 @@ class Comparison(Renderable):
         >>> gate = rn.compare({"old": old, "new": new}).not_worse("new", "old", margin=0.005)
         >>> assert gate.passed, gate.reason
         """
-        margin = check_margin(self._data.margin if margin is None else margin)
-        other = self._find_model(self._data.baseline if than is None else than)
-        model = self._find_model(model)
-        if model == other:
-            msg = f"{model!r} is compared with itself. Pass than=, another model."
-            raise InvalidInputError(msg)
-        two_models = {name: self._data.model_scores[name] for name in (model, other)}
-        level = self._data.testing.alpha if alpha is None else alpha
-        testing = replace(
-            self._data.testing, test="t", correction="none", alpha=level, family="pairs"
-        )
-        pair = replace(self._data, model_scores=two_models, testing=testing, margin=margin)
-        name = self._find_metric(metric)
+        data, name = self._data, self._find_metric(metric)
+        margin = check_margin(data.margin if margin is None else margin)
+        other, model = self._choose_pair(name, than, model)
+        two_models = {one: data.model_scores[one] for one in (model, other)}
+        level = data.testing.alpha if alpha is None else alpha
+        testing = replace(data.testing, test="t", correction="none", alpha=level, family="pairs")
+        pair = replace(data, model_scores=two_models, testing=testing, margin=margin)
         return decide_gate(pair.by_metric[name], describe_missing_lists(self, pair.models, [name]))
 
     def signature(self, metric: str | Metric | None = None) -> Signature:
@@ -635,10 +629,8 @@ class Comparison(Renderable):
             A user id or a segment label is neither text nor a number, or the file cannot be
             written.
         """
-        first, columns = (
-            self._data.first_model,
-            {"user": self.users, **vars(self._data.first_model.counts)},
-        )
+        first = self._data.first_model
+        columns = {"user": self.users, **vars(first.counts)}
         head: dict[str, Any] = {
             "written_by": __version__,
             "results": self.to_dict(),
@@ -725,7 +717,7 @@ class Comparison(Renderable):
         ordered = [result.models[column] for column in result.columns_by_mean]
         b = self._find_model(next(one for one in ordered if one != a) if b is None else b)
         if a == b:
-            msg = f"{a!r} is compared with itself. Pass two models, a= and b=."
+            msg = f"{a!r} is compared with itself. Pass two models."
             raise InvalidInputError(msg)
         return a, b
 

@@ -165,7 +165,10 @@ def compare(  # noqa: PLR0913 - the contract
         metrics, k, threshold, convention, columns, known, labels, list_separator, n_items
     )
     named = read_models(models, evaluation, progress=progress)
-    _require_two_models(named, baseline)
+    if len(named) < 2 and not (named and baseline == CHANCE):
+        only = f"There is only {next(iter(named))!r}. " if named else "There is none. "
+        msg = f"A comparison needs at least two models. {only}Use 'evaluate' for one model."
+        raise InvalidInputError(msg)
     aligned, n_dropped_users, other_metrics = align_models(named, users)
     aligned = add_chance(aligned) if baseline == CHANCE else aligned
     _check_baseline(baseline, aligned)
@@ -188,14 +191,6 @@ def compare(  # noqa: PLR0913 - the contract
         progress=progress,
     )
     return Comparison(compared)
-
-
-def _require_two_models(models: Collection[str], baseline: str | None) -> None:
-    """Raise if there is only one model; chance is the second, if it is the baseline."""
-    if len(models) < 2 and not (models and baseline == CHANCE):
-        only = f"There is only {next(iter(models))!r}. " if models else "There is none. "
-        msg = f"A comparison needs at least two models. {only}Use 'evaluate' for one model."
-        raise InvalidInputError(msg)
 
 
 def _name_files(**given: Any) -> dict[str, str]:
@@ -361,11 +356,8 @@ def _check_models(models: Any) -> dict[str, Any]:
         msg = f"Pass models by name, {{'SVD': predictions, 'KNN': others}}, not {quote(models)}."
         raise InvalidInputError(msg)
     for name in models:
-        if not isinstance(name, str) or not name.strip():
-            msg = f"The name of a model must be text, not {quote(name)}."
-            raise InvalidInputError(msg)
-        if not is_encodable(name):
-            msg = f"The model name {name!r} has a lone surrogate. Rename the model."
+        if not (isinstance(name, str) and name.strip() and is_encodable(name)):
+            msg = f"The name of a model must be text that UTF-8 can encode, not {quote(name)}."
             raise InvalidInputError(msg)
     if len({name.strip() for name in models}) < len(models):
         msg = "Two model names differ only in blanks. Rename one of the models."

@@ -181,9 +181,8 @@ class Content:
         >>> Content.find_compression(b"BZh91AY")
         '.bz2'
         """
-        return next(
-            (kind for kind, (begin, _) in COMPRESSIONS.items() if data.startswith(begin)), ""
-        )
+        kinds = (kind for kind, (begin, _) in COMPRESSIONS.items() if data.startswith(begin))
+        return next(kinds, "")
 
     @staticmethod
     def compute_size_limit(size: int) -> int:

@@ -10,7 +10,6 @@ import numpy as np
 from recsys_ndcg.convention import ConventionLike
 from recsys_ndcg.errors import InvalidInputError, warn
 from recsys_ndcg.input import to_column
-from recsys_ndcg.metrics import Metric
 from recsys_ndcg.scoring import Cutoffs, LabelledGroups, Metrics, Plan, Scores
 
 _MAX_KEPT = 16  # data sets whose ideal lists are kept: parts of a cross-validation
@@ -54,11 +53,6 @@ class GroupScorer:
     def __getstate__(self) -> dict[str, Any]:
         """Return the state to pickle, without the data."""
         return {**vars(self), "_kept": deque(maxlen=_MAX_KEPT)}
-
-    @property
-    def metrics(self) -> list[Metric]:
-        """The metrics, in the order of the request."""
-        return self.plan.metrics
 
     def score(
         self,

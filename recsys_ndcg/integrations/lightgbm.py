@@ -80,5 +80,5 @@ class lightgbm_metric(GroupScorer):  # noqa: N801 - called as a function
             raise InvalidInputError(msg)
         how = {"sizes": True, "weighted": weight is not None}
         means = self.compute_means(group, true, estimated, **how)
-        better = [one.greater_is_better for one in self.metrics]
+        better = [one.greater_is_better for one in self.plan.metrics]
         return list(zip(means, means.values(), better, strict=True))

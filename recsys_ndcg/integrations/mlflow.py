@@ -76,12 +76,11 @@ def mlflow_metric(
         scores = plan.resolve_and_measure(lists._data)
         by_row = pd.Series(scores.per_user[:, 0], index=scores.users).reindex(range(len(results)))
         totals = Totals.of(scores)
-        ends = zip(
-            ("mean", "ci_low", "ci_high"), (totals.mean, *totals.mean_interval()), strict=True
-        )
+        low, high = totals.mean_interval()
+        ends = {"mean": totals.mean, "ci_low": low, "ci_high": high}
         return MetricValue(
             scores=[None if pd.isna(one) else one for one in by_row.tolist()],
-            aggregate_results={name: float(values[0]) for name, values in ends},
+            aggregate_results={name: float(values[0]) for name, values in ends.items()},
         )
 
     [name] = build_tracker_keys(plan.names).values()

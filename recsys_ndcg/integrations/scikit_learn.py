@@ -70,7 +70,7 @@ class scorer(GroupScorer):  # noqa: N801 - called as a function
     ) -> None:
         with require_libraries("sklearn", job="A scorer for scikit-learn", extra="sklearn"):
             super().__init__(metrics, k=k, threshold=threshold, convention=convention)
-        self._is_single = isinstance(metrics, str | Metric) and len(self.metrics) == 1
+        self._is_single = isinstance(metrics, str | Metric) and len(self.plan.metrics) == 1
         self._groups = groups
         self._requests: dict[str, Any] = dict.fromkeys(_ROUTED, True)
 
@@ -102,7 +102,7 @@ class scorer(GroupScorer):  # noqa: N801 - called as a function
         given = [one for one in (groups, qid) if one is not None]
         users = given[0] if given else self._find_users(features, grades)
         means = self.compute_means(users, grades, _estimate(estimator, features))
-        signs = [1 if one.greater_is_better else -1 for one in self.metrics]
+        signs = [1 if one.greater_is_better else -1 for one in self.plan.metrics]
         scores = {
             name: sign * mean for sign, (name, mean) in zip(signs, means.items(), strict=True)
         }

@@ -58,7 +58,7 @@ class xgboost_metric(GroupScorer):  # noqa: N801 - called as a function
     @property
     def __name__(self) -> str:
         """The name, which XGBRanker needs before it calls a function."""
-        return ", ".join(map(name_for_xgboost, self.metrics))
+        return ", ".join(map(name_for_xgboost, self.plan.metrics))
 
     def __call__(self, estimated: Any, data: Any) -> list[tuple[str, float]]:
         """Return name and mean of each metric.
@@ -94,7 +94,7 @@ class xgboost_metric(GroupScorer):  # noqa: N801 - called as a function
         sizes = np.diff(starts.astype(np.int64))
         how = {"sizes": True, "weighted": len(data.get_weight()) > 0}
         means = self.compute_means(sizes, data.get_label(), estimated, **how)
-        return list(zip(map(name_for_xgboost, self.metrics), means.values(), strict=True))
+        return list(zip(map(name_for_xgboost, self.plan.metrics), means.values(), strict=True))
 
 
 def name_for_xgboost(metric: Metric) -> str:

@@ -100,12 +100,10 @@ def _listed_cells(shape: tuple[int, ...], true: Any, mask: Any) -> Flags:
             raise InvalidInputError(msg)
     inside = np.ones(shape, dtype=bool) if mask is None else _parse_mask(mask)
     if not inside.any():
-        msg = f"A table of the shape {quote(shape)} has no rows. Skip such updates."
-        if inside.size:
-            msg = (
-                "The mask leaves no cell of the table. True marks the cells that are in a list. "
-                "Skip updates without any."
-            )
+        msg = (
+            f"No cell of the table of the shape {quote(shape)} is in a list; True in the mask "
+            "marks those that are. Skip updates without any."
+        )
         raise InvalidInputError(msg)
     return inside
 

@@ -19,6 +19,8 @@ from threading import Event, Thread
 from time import monotonic, sleep
 from typing import Any
 
+import duckdb
+
 from recsys_ndcg.errors import InvalidInputError, is_encodable, is_number, quote
 from recsys_ndcg.parallel import count_threads
 
@@ -251,9 +253,6 @@ class Database:
     """
 
     def __init__(self, folder: Path, memory: int, show: Callable[[str, float], None]) -> None:
-        import duckdb  # noqa: PLC0415 - an extra
-
-        self._errors = duckdb.Error
         self._folder = folder
         self._show = show
         self._is_stuck = False
@@ -287,7 +286,7 @@ class Database:
         """
         try:
             self._connection.register(name, stream)
-        except self._errors as error:
+        except duckdb.Error as error:
             msg = f"{self._explain(str(error))} Drop such columns or convert them."
             raise InvalidInputError(msg) from None
 
@@ -311,15 +310,15 @@ class Database:
         Thread(target=work, daemon=True).start()
         try:
             while not wait([query], _POLL_SECONDS).done:
-                with suppress(self._errors):  # unknown at the beginning
+                with suppress(duckdb.Error):  # unknown at the beginning
                     self._show(step, self._connection.query_progress() / 100)
             found = query.result()
-        except self._errors as error:
+        except duckdb.Error as error:
             raise InvalidInputError(self._explain(str(error))) from None
         except BaseException:
             until = monotonic() + _STOP_SECONDS
             while not wait([query], _POLL_SECONDS).done and monotonic() < until:
-                with suppress(self._errors):
+                with suppress(duckdb.Error):
                     self._connection.interrupt()
             # a query that was interrupted at its beginning may never end: do not wait for it
             self._is_stuck = not query.done()

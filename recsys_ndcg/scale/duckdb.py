@@ -1,4 +1,7 @@
-"""The engine for files and streams larger than memory: DuckDB sorts them by user on disk."""
+"""The engine for files and streams larger than memory: DuckDB sorts them by user on disk.
+
+The import raises `MissingExtraError` if DuckDB or pyarrow is not installed.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,12 @@ from recsys_ndcg.arrays import Floats
 from recsys_ndcg.errors import InvalidInputError, format_count, quote, require_libraries
 from recsys_ndcg.files import convert_write_errors, open_replacement
 from recsys_ndcg.progress import progress_bar
+
+# each module of this engine imports them without asking again
+with require_libraries("duckdb", "pyarrow", job="Data larger than memory", extra="scale"):
+    import pyarrow as pa  # type: ignore[import-untyped]
+    from pyarrow import parquet
+
 from recsys_ndcg.scale.database import (
     FILE_COLUMN,
     TEXT_OVERHEAD,
@@ -27,14 +36,7 @@ from recsys_ndcg.scale.database import (
     release_memory,
     temporary_folder,
 )
-from recsys_ndcg.scale.engines import (
-    IDS,
-    RATINGS,
-    RowFacts,
-    evaluate_batches,
-    get_list_separator,
-    split_tables,
-)
+from recsys_ndcg.scale.engines import IDS, RATINGS, RowFacts, evaluate_batches, split_tables
 from recsys_ndcg.scale.facts import Fault, LazyTable, collect_facts
 from recsys_ndcg.scale.sources import WIDEST_INTEGER, Source, SourceReader, cast_integer_ids
 
@@ -97,9 +99,6 @@ def open_users_file(path: str | Path | None) -> Iterator[Callable[[Scores], None
     if not str(path).lower().endswith(".parquet"):
         msg = f"{path}: with several files or a memory limit, the name must end in .parquet."
         raise InvalidInputError(msg)
-    import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
-    from pyarrow import parquet  # noqa: PLC0415 - an extra
-
     writers = list[Any]()
     with convert_write_errors(path), open_replacement(path) as file, ExitStack() as stack:
 
@@ -157,13 +156,9 @@ def evaluate_by_plan(  # noqa: PLR0913 - one parameter per option
     InvalidInputError
         The data cannot be read or ranked, a user has more rows than the memory holds, or a file
         cannot be written.
-    MissingExtraError
-        DuckDB or pyarrow is not installed.
     """
-    with require_libraries("duckdb", "pyarrow", job="Data larger than memory", extra="scale"):
-        pass
     memory = Memory.from_limit(memory_limit, len(plan.measurements))
-    separator = get_list_separator(data)
+    tables, separator = split_tables(data, columns)
     with (
         open_users_file(per_user) as write,
         temporary_folder() as folder,  # inside: a full disk is not a fault of that file
@@ -171,7 +166,7 @@ def evaluate_by_plan(  # noqa: PLR0913 - one parameter per option
     ):
         sources = {
             name: SourceReader(named, name, text, separator).open(table, folder)
-            for name, (table, named) in split_tables(data, columns).items()
+            for name, (table, named) in tables.items()
         }
         rules = {one.convention.tie_rule.by for one in plan.measurements}
         in_order = plan.duplicates in ("first", "last") or "input" in rules
@@ -266,11 +261,9 @@ def read_users_in_batches(
 
     Raises
     ------
-    InvalidInputError, MissingExtraError
+    InvalidInputError
         As for `evaluate`.
     """
-    with require_libraries("duckdb", "pyarrow", job="Data larger than memory", extra="scale"):
-        pass
     memory = Memory.from_limit(memory_limit, 1)
     with temporary_folder() as folder, progress_bar(enabled=True) as show:
         sources = {RATINGS: SourceReader(columns, RATINGS).open(data, folder)}
@@ -360,9 +353,6 @@ def _read_batches(
 
 def _read_users(path: Path, after: Sequence[Any], until: Sequence[Any]) -> Any:
     """Read the rows of the users after one user and up to another; both are optional."""
-    import pyarrow as pa  # noqa: PLC0415 - an extra
-    from pyarrow import parquet  # noqa: PLC0415 - an extra
-
     kind = parquet.read_schema(path).field("user").type
     wanted = [("user", ">", pa.scalar(one, kind)) for one in after]
     wanted += [("user", "<=", pa.scalar(one, kind)) for one in until]

@@ -121,20 +121,19 @@ def check_users_have_rows(plan: Plan) -> None:
 
 def split_tables(
     data: Any, columns: Mapping[str, str] | None
-) -> dict[str, tuple[Any, Mapping[str, str] | None]]:
-    """Return the tables by kind (predictions, or labels and results), with their column names."""
+) -> tuple[dict[str, tuple[Any, Mapping[str, str] | None]], str | None]:
+    """Return the tables by kind, and what separates the ids in a cell, if it is given.
+
+    The kinds are predictions, or labels and results; each table has its column names.
+    """
     if not is_pair(data):
-        return {PREDICTIONS: (data, columns)}
-    return {
+        return {PREDICTIONS: (data, columns)}, None
+    tables = {
         name: (data[name], Table.select_columns(name, columns))
         for name in (LABELS, RESULTS)
         if name == RESULTS or data[name] is not None  # lists can be without labels
     }
-
-
-def get_list_separator(data: Any) -> str | None:
-    """Return what separates the ids in a cell of labels or results, if it is given."""
-    return data.get("list_separator") if is_pair(data) else None
+    return tables, data.get("list_separator")
 
 
 def map_columns(

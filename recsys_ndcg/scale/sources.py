@@ -9,6 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa  # type: ignore[import-untyped]
+from pyarrow import parquet
+
 from recsys_ndcg.errors import InvalidInputError, is_encodable, label_messages, quote
 from recsys_ndcg.files import COMPRESSIONS, Content, find_files, is_files, open_file
 from recsys_ndcg.input import (
@@ -76,21 +79,12 @@ _KINDS = {
     **dict.fromkeys(("date32", "date64"), "date"),
     **dict.fromkeys(("decimal32", "decimal64", "decimal128", "decimal256"), "decimal"),
 }
-# the types of ids and numbers, and the message about other types
-_READABLE = {
-    "id": (
-        ("text", "whole numbers", "uint64"),
-        ". With a memory limit, ids must be text or whole numbers: convert it.",
-    ),
-    "number": (
-        ("whole numbers", "uint64", "float", "double", "bool", "decimal"),
-        ", not a number. Convert it or choose another column.",
-    ),
-    "time": (
-        ("whole numbers", "uint64", "float", "double", "decimal", "timestamp", "date", "text"),
-        ", not a time. Convert it or choose another column.",
-    ),
-}
+# what columns hold, and the types that are read as it
+_NUMBERS = {"whole numbers", "uint64", "float", "double", "decimal"}
+_NUMBER = "a number", {*_NUMBERS, "bool"}
+_TIME = "a time", {*_NUMBERS, "timestamp", "date", "text"}
+_ID = "text or whole numbers, as ids are with a memory limit", {"text", "whole numbers", "uint64"}
+_READABLE = {"user": _ID, "item": _ID, "timestamp": _TIME}
 #: The SQL type for all integers of 64 bits, signed and unsigned.
 WIDEST_INTEGER = "DECIMAL(20, 0)"
 #: The SQL types for integers in text; the first that holds all ids of a column is taken.
@@ -219,8 +213,6 @@ class SourceReader:
         return path
 
     def _open_parquet(self, paths: Sequence[Path]) -> Source:
-        from pyarrow import parquet  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
-
         schemas = {}
         for path in paths:
             try:
@@ -296,8 +288,6 @@ class SourceReader:
         return names
 
     def _open_stream(self, data: Any) -> Source:
-        import pyarrow as pa  # noqa: PLC0415 - an extra
-
         if hasattr(data, "scanner"):  # a dataset
             data = data.scanner().to_reader()
         if not hasattr(data, "__arrow_c_stream__"):
@@ -369,10 +359,9 @@ class SourceReader:
                         f"{file}: {theirs} is {kind}, but {known} in {first}. Convert one of them."
                     )
                     raise InvalidInputError(msg)
-                is_time = ours == "timestamp"
-                readable, fix = _READABLE["id" if ours in IDS else "time" if is_time else "number"]
+                what, readable = _READABLE.get(ours, _NUMBER)
                 if kind not in readable:
-                    msg = f"{file}: {theirs} is {kind}{fix}"
+                    msg = f"{file}: {theirs} is {kind}, not {what}. Convert it or choose another."
                     raise InvalidInputError(msg)
         sql = {ours: _column_sql(ours, theirs, kinds[ours]) for ours, theirs in names.items()}
         fields = {ours: quote_name(theirs) for ours, theirs in names.items()}

@@ -37,7 +37,6 @@ from recsys_ndcg.scale.engines import (
     build_lists,
     check_distinct_columns,
     check_users_have_rows,
-    get_list_separator,
     map_columns,
     split_tables,
 )
@@ -160,9 +159,8 @@ def quote_name(name: str) -> str:
 #: The column with the partial result of a partition, in a row without scores.
 REST = "_rest"
 _ROWS_PER_PARTITION = 1 << 21  # by default
-#: Spark's exact median holds each distinct value in memory. For more users it gets only the values
-#: around the approximate median, whose rank is off by at most 1 in 10,000 users.
-_MANY_USERS = 1_000_000
+#: Spark's exact median holds each distinct value in memory. So it gets only the values around the
+#: approximate median, whose rank is off by at most 1 in 10,000 users.
 _AROUND_MEDIAN = "0.4995D, 0.5005D"
 _WHERE = "Their scores are in per_user, a Spark DataFrame."
 
@@ -263,10 +261,9 @@ def evaluate_by_plan(
     check_users_have_rows(plan)
     if partitions is not None:
         check_integer("partitions", partitions, least=1)
-    separator = get_list_separator(data)
+    given, separator = split_tables(data, columns)
     tables = {
-        name: _open_table(name, frame, named, separator)
-        for name, (frame, named) in split_tables(data, columns).items()
+        name: _open_table(name, frame, named, separator) for name, (frame, named) in given.items()
     }
     facts = collect_facts(tables, separator)
     rows = _repartition(tables, int(partitions or max(1, -(-facts.rows // _ROWS_PER_PARTITION))))
@@ -449,17 +446,15 @@ def _score_users(audit: Audit, schema: Any) -> Any:
     return pa.RecordBatch.from_pandas(table.assign(**{REST: None}), schema, preserve_index=False)
 
 
-def compute_median(table: Any, measurements: tuple[Measurement, ...], n_users: int) -> Floats:
+def compute_median(table: Any, measurements: tuple[Measurement, ...]) -> Floats:
     """Return the exact median of each metric from a table of scores, NaN if it has none."""
     found = np.full(len(measurements), np.nan)
     columns = [quote_name(name) for name in _name_columns(measurements)]
     if not columns:
         return found
-    if n_users > _MANY_USERS:
-        near = [f"percentile_approx({one}, array({_AROUND_MEDIAN}))" for one in columns]
-        bounds = table.selectExpr(*near).collect()[0]
-        columns = [_clip_sql(*both) for both in zip(columns, bounds, strict=True)]
-    medians = table.selectExpr(*(f"percentile({one}, 0.5D)" for one in columns)).collect()[0]
+    near = [f"percentile_approx({one}, array({_AROUND_MEDIAN}))" for one in columns]
+    clipped = map(_clip_sql, columns, table.selectExpr(*near).collect()[0])
+    medians = table.selectExpr(*(f"percentile({one}, 0.5D)" for one in clipped)).collect()[0]
     is_per_user = [one.metric.per_user for one in measurements]
     found[is_per_user] = [np.nan if one is None else one for one in medians]
     return found
@@ -493,8 +488,7 @@ class SparkReport(Report):
     @classmethod
     def of(cls, part: PartialReport, plan: Plan, table: Any) -> Self:
         """Return the report of all users from the merged part and the table of the workers."""
-        totals = part.totals
-        median = partial(compute_median, table, totals.measurements, totals.counts["users"])
+        median = partial(compute_median, table, part.totals.measurements)
         return cls(part.report(plan, median, _WHERE)._data, table=table)
 
     @property

@@ -104,7 +104,7 @@ def test_explain_shows_the_ranks_of_a_user(path: Path) -> None:
         (["--metrics", "ends:x"], "cannot be imported"),
         (["--threshold", "nan"], "threshold must be a finite number"),
         (["--preset", "sklaern"], "Did you mean 'sklearn'"),
-        (["--format", "mardkown"], "--format must be one of 'text', 'markdown'"),
+        (["--format", "mardkown"], 'for --format. Choose from: "text", "markdown"'),
         (["--convention", "ties"], "'ties' is not of the form NAME=VALUE"),
         (["--convention", "ties=wors"], "Did you mean 'worst'"),
         (["--convention", "gain=1:0/2:x"], r"gain:'map\(1=0,2=x\)' is not of the form map"),

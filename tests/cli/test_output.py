@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
+from recsys_ndcg.cli import build_application
 from recsys_ndcg.cli.evaluation import build_explanation_document
 from recsys_ndcg.convention.presets import PRESETS
 from recsys_ndcg.metrics import METRICS
@@ -183,12 +184,14 @@ def test_a_command_keeps_its_options(command: str) -> None:
     ("words", "expected"),
     [
         ("evaluate --preset ran", "ranx_burges"), ("reconcile --metric nd", "ndcg"),
-        ("evaluate --format m", "markdown"), ("compare --test boot", "bootstrap"),
+        ("compare --test boot", "bootstrap"),
     ],
 )  # fmt: skip
 def test_shells_complete_values(words: str, expected: str) -> None:
     """Of presets, metrics and formats; the shell knows which of them begin as typed."""
     assert expected in run("__complete", *words.split()).stdout.splitlines()
+    script = build_application(["evaluate"]).generate_completion(shell="fish")  # noqa: S604 - its name
+    assert "text markdown latex csv json" in script
 
 
 @pytest.mark.slow

@@ -195,7 +195,7 @@ def test_a_table_equals_the_columns_of_its_cells(cells: Any, *, named: bool, ite
         rn.Accumulator(["ndcg@2", "recall@2", "rr"], threshold=1, per_user=True) for _ in range(2)
     )
     if not mask.any():
-        assert_rejected("The mask leaves no cell", scores.update, *columns_of, mask=mask)
+        assert_rejected("No cell of the table", scores.update, *columns_of, mask=mask)
         return
     scores.update(*columns_of, mask=mask)
     user = rows if names is None else names[rows]
@@ -263,10 +263,10 @@ WRONG: list[tuple[Any, ...]] = [  # users, estimated, true, items, mask, and the
     (None, [1, 2], [1, 2], None, None, "users=None numbers the rows of a table"),
     ([1], [1], [1], None, [True], "mask= is only for two-dim"),
     (T, [1, 2], [1, 2], None, None, "users has the shape .2, 2., and estimated"),
-    (None, np.zeros((2, 0)), np.zeros((2, 0)), None, None, "of the shape .2, 0. has no rows"),
+    (None, np.zeros((2, 0)), np.zeros((2, 0)), None, None, "shape .2, 0. is in a list; True"),
     (None, T, [1, 2], None, None, "true has the shape .2,., and estimated .2, 2."),
     (None, T, T, None, [[True]], "mask has the shape .1, 1., and estimated"),
-    (None, T, T, None, [[0, 0], [0, 0]], "The mask leaves no cell"),
+    (None, T, T, None, [[0, 0], [0, 0]], "No cell of the table"),
     (None, T, T, None, T, "mask: a table of int64; give True where"),
     ([1, 2, 3], T, T, None, None, "users has 3 ids, and estimated the shape .2, 2.: give one"),
     (T, T, T, None, None, "users: an array of 2 dimensions"),

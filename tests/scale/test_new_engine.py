@@ -31,7 +31,7 @@ def evaluate_by_plan(
     """Measure a lazy table of Polars, or two."""
     tables = {
         name: _table(name, frame, named)
-        for name, (frame, named) in split_tables(data, columns).items()
+        for name, (frame, named) in split_tables(data, columns)[0].items()
     }
 
     def batches() -> Iterator[Mapping[str, Any]]:

@@ -70,11 +70,8 @@ def test_what_needs_each_user_raises(loaded: sessions.Load) -> None:
         assert "ndcg@10" in str(report)
 
 
-def test_the_median_of_many_users_is_exact(
-    loaded: sessions.Load, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_median_is_exact(loaded: sessions.Load) -> None:
     """Though values far from it are not held."""
-    monkeypatch.setattr(spark, "_MANY_USERS", 0)
     for users in (1, 2, 40, 401):
         frame = predictions(4, counts=[1 + one % 9 for one in range(users)])
         options: dict[str, Any] = {"metrics": ["ndcg@3", "rr@3", "recall@2"], "threshold": 5}
