@@ -61,10 +61,10 @@ MAX_MEMBERS = 45
 LIMITS = {
     "code lines, ground": 1_187,
     "code lines, core": 14_763,
-    "code lines, results": 9_152,
-    "code lines, lab": 5_623,
+    "code lines, results": 9_154,
+    "code lines, lab": 5_617,
     "code lines, edges": 4_050,
-    "code lines": 35_003,
+    "code lines": 34_771,
     "code lines of the tests": 39_572,
     "files": 233,
     "names crossing a room's border": 361,
