@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from inspect import Signature, signature
 from itertools import product
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -50,36 +49,6 @@ class MeasuredSearch(BaseSearchCV):  # type: ignore[misc] # surprise has no type
     progress: bool
     _known: Mapping[str, Measure] = MappingProxyType({})
     _runs: list[list[FoldRun]]  # of each combination
-
-    def __init__(
-        self,
-        *args: Any,
-        threshold: float | None = None,
-        convention: ConventionLike = None,
-        keep_per_user: bool | None = None,
-        features: Any = None,
-        progress: bool = True,
-        **keywords: Any,
-    ) -> None:
-        bound = signature(super().__init__).bind(*args, **keywords)
-        bound.apply_defaults()
-        given = bound.arguments
-        check_integer("n_iter", given.get("n_iter", 1), 1)
-        _check_class(given["algo_class"])
-        for name in ("param_grid", "param_distributions"):
-            if name in given:
-                given[name] = _check_lists(given[name], is_random=name == "param_distributions")
-        self.threshold, self.convention = threshold, convention
-        self.keep_per_user, self.progress = keep_per_user, progress
-        self.features = features
-        super().__init__(**given | self._parse_measures(given["measures"], given["refit"]))
-
-    def __init_subclass__(cls) -> None:
-        """Show the parameters of Surprise's search, and ours after them."""
-        ours = signature(MeasuredSearch.__init__).parameters.values()
-        theirs = signature(super().__init__).parameters.values()
-        more = [one for one in ours if one.kind is one.KEYWORD_ONLY]
-        cls.__signature__ = Signature([*theirs, *more][1:])
 
     def fit(self, data: Any) -> None:
         """Cross-validate all combinations of parameters, with the current attributes.
@@ -350,6 +319,38 @@ class GridSearchCV(MeasuredSearch, model_selection.GridSearchCV):  # type: ignor
     {'rmse': 40, 'ndcg@10:catalogue': 5}
     """
 
+    def __init__(  # noqa: PLR0913, PLR0917 - Surprise's signature, and a few more
+        self,
+        algo_class: Any,
+        param_grid: Mapping[str, Any],
+        measures: Iterable[Any] = ("rmse", "mae"),
+        cv: Any = None,
+        refit: bool | str = False,  # noqa: FBT001, FBT002
+        return_train_measures: bool = False,  # noqa: FBT001, FBT002
+        n_jobs: int = 1,
+        pre_dispatch: int | str = "2*n_jobs",
+        joblib_verbose: int = 0,
+        *,
+        threshold: float | None = None,
+        convention: ConventionLike = None,
+        keep_per_user: bool | None = None,
+        features: Any = None,
+        progress: bool = True,
+    ) -> None:
+        self.threshold, self.convention = threshold, convention
+        self.keep_per_user, self.progress = keep_per_user, progress
+        self.features = features
+        super().__init__(
+            _check_class(algo_class),
+            _check_lists(param_grid),
+            **self._parse_measures(measures, refit),
+            cv=cv,
+            return_train_measures=return_train_measures,
+            n_jobs=n_jobs,
+            pre_dispatch=pre_dispatch,
+            joblib_verbose=joblib_verbose,
+        )
+
 
 class RandomizedSearchCV(MeasuredSearch, model_selection.RandomizedSearchCV):  # type: ignore[misc]
     """Search random parameters, as Surprise does, by any measure of `cross_validate`.
@@ -375,6 +376,43 @@ class RandomizedSearchCV(MeasuredSearch, model_selection.RandomizedSearchCV):  #
         As for `GridSearchCV`; or `n_iter` is larger than the number of combinations.
     """
 
+    def __init__(  # noqa: PLR0913, PLR0917 - Surprise's signature, and a few more
+        self,
+        algo_class: Any,
+        param_distributions: Mapping[str, Any],
+        n_iter: int = 10,
+        measures: Iterable[Any] = ("rmse", "mae"),
+        cv: Any = None,
+        refit: bool | str = False,  # noqa: FBT001, FBT002
+        return_train_measures: bool = False,  # noqa: FBT001, FBT002
+        n_jobs: int = 1,
+        pre_dispatch: int | str = "2*n_jobs",
+        random_state: Any = None,
+        joblib_verbose: int = 0,
+        *,
+        threshold: float | None = None,
+        convention: ConventionLike = None,
+        keep_per_user: bool | None = None,
+        features: Any = None,
+        progress: bool = True,
+    ) -> None:
+        check_integer("n_iter", n_iter, 1)
+        self.threshold, self.convention = threshold, convention
+        self.keep_per_user, self.progress = keep_per_user, progress
+        self.features = features
+        super().__init__(
+            _check_class(algo_class),
+            _check_lists(param_distributions, is_random=True),
+            n_iter=n_iter,
+            **self._parse_measures(measures, refit),
+            cv=cv,
+            return_train_measures=return_train_measures,
+            n_jobs=n_jobs,
+            pre_dispatch=pre_dispatch,
+            random_state=random_state,
+            joblib_verbose=joblib_verbose,
+        )
+
     @staticmethod
     def _sample_parameters(
         param_distributions: Mapping[str, Any], n_iter: int, random_state: Any = None
@@ -394,11 +432,12 @@ class RandomizedSearchCV(MeasuredSearch, model_selection.RandomizedSearchCV):  #
         return get_rng(random_state).choice(grid, n_iter, replace=False)
 
 
-def _check_class(given: Any) -> None:
+def _check_class(given: Any) -> Any:
     if not callable(given):
         name = type(given).__name__
         msg = f"algo_class must be the class of an algorithm: write {name}, not {name}()."
         raise InvalidInputError(msg)
+    return given
 
 
 def _check_lists(parameters: Any, *, is_random: bool = False) -> dict[str, Any]:
