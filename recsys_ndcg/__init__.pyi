@@ -1,9 +1,9 @@
-from recsys_ndcg import datasets as datasets  # a room
-from recsys_ndcg import errors as errors  # a room
-from recsys_ndcg import folds as folds  # a room
-from recsys_ndcg import integrations as integrations  # a room
-from recsys_ndcg import metrics as metrics  # a room
-from recsys_ndcg import results as results  # a room
+from recsys_ndcg import datasets as datasets  # a module
+from recsys_ndcg import errors as errors  # a module
+from recsys_ndcg import folds as folds  # a module
+from recsys_ndcg import integrations as integrations  # a module
+from recsys_ndcg import metrics as metrics  # a module
+from recsys_ndcg import results as results  # a module
 from recsys_ndcg.background.background import propensity as propensity
 from recsys_ndcg.comparison.comparison import Comparison as Comparison
 from recsys_ndcg.comparison.meta_analysis import across as across

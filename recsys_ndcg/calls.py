@@ -78,7 +78,7 @@ def take_options(
 def _name_wrong_option(name: str, signature: inspect.Signature, named: Mapping[str, Any]) -> str:
     """Return what to write instead of an option that a function does not have; "" if it has all.
 
-    A function with options of any name takes a convention and its choices.
+    A function with ``**options`` also accepts the choices of a convention.
     """
     known = {name for name in signature.parameters if name != "self"}
     choices = Convention.field_names()

@@ -59,8 +59,8 @@ def _advise(first: Any = None, second: Any = None, /, *_: Any, **named: Any) -> 
     elif _has_only(heads, list | set | np.ndarray):
         call = "evaluate(labels=actual, results=predicted)"
     return (
-        "Only the predictions can be passed without a name: of two tables, other libraries expect "
-        f"either first. Write {call}."
+        "Only the predictions can be passed without a name. Libraries differ in which of two "
+        f"tables comes first, so name both. Write {call}."
     )
 
 

@@ -13,7 +13,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 Value = TypeVar("Value")
-_IMPORT = re.compile(r"from (\S+) import \w+ as (\w+)(?:  # (unlisted|a room))?")
+_IMPORT = re.compile(r"from (\S+) import \w+ as (\w+)(?:  # (unlisted|a module))?")
 
 
 class lazy_property(cached_property[Value]):  # noqa: N801 - used as a decorator, like property
@@ -76,7 +76,7 @@ def attach_stub(
     The package's ``__init__.pyi`` is the only list of its names, one per line:
     ``from recsys_ndcg.room.file import name as name``, or ``from recsys_ndcg.room import file as
     file`` for a file of its own. Type checkers read the same file. Names with the comment
-    ``# unlisted`` are for other rooms; those with ``# a room`` are in ``__dir__`` only.
+    ``# unlisted`` are for other rooms; those with ``# a module`` are in ``__dir__`` only.
 
     Parameters
     ----------

@@ -56,7 +56,7 @@ def option(
 ) -> Parameter:
     """Return how an option is written: what stands for its value, its names if it has several.
 
-    Shells complete its value to `words`; those of ``room:name`` are imported only then.
+    Shells complete its value to `words`; ``module:NAME`` is imported only when a shell asks.
     """
 
     def complete(_: object) -> list[str]:

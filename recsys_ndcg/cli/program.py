@@ -150,8 +150,7 @@ def build_application(names: Iterable[str] = _COMMANDS) -> cyclopts.App:
     for flag in ("--help", "--version"):
         app[flag].group = GROUPS["Options"]
     if names is _COMMANDS:  # loads more of cyclopts
-        text = "Install completion for the current shell."
-        app.register_install_completion_command(group=GROUPS["Options"], help=text)
+        app.register_install_completion_command(group=GROUPS["Options"])
     for place, name in enumerate(names):
         module, arguments = _COMMANDS[name]
         command = getattr(import_module(f"{__package__}.{module}"), name.replace("-", "_"))
@@ -184,7 +183,7 @@ def _run_command(words: Sequence[str]) -> int:
     """Run a command, and print each warning and error as one line, with names of options."""
     words = repeat_options(words or ["--help"])
     app = build_application(words[:1] if words[0] in _COMMANDS else _COMMANDS)
-    if words[-1] == "--help" and words[:-1] in [[], *([name] for name in _COMMANDS)]:
+    if words[-1] == "--help" and len(words) <= 1 + (words[0] in _COMMANDS):
         app.help_print(words[:-1])  # faster than to read options first
         return 0
     quiet = False
@@ -247,17 +246,16 @@ def _report_error(error: Exception) -> int:
 
 
 def _explain_call(error: cyclopts.CycloptsError) -> str:
-    """Return what is wrong in a call, as errors of ours say it."""
+    """Return what is wrong in a call, in this package's words."""
     if isinstance(error, cyclopts.MissingArgumentError) and error.argument:
         return f"The value of {error.argument.names[0]} is missing."
-    if isinstance(error, cyclopts.UnusedCliTokensError):
-        return f"There is no use for {' '.join(error.unused_tokens or ())}."
     if isinstance(error, cyclopts.UnknownOptionError):
         from recsys_ndcg.convention import Convention
 
-        name = (error.token.keyword or error.token.value).removeprefix("--").replace("-", "_")
+        option = error.token.keyword or error.token.value
+        name = option.removeprefix("--").replace("-", "_")
         if name in Convention.field_names():
-            return f"--{name} is a choice of the convention. Write --convention {name}=..."
+            return f"{option} is a choice of the convention. Write --convention {name}=..."
     return str(error)
 
 

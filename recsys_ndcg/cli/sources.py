@@ -533,9 +533,8 @@ def check_files_exist(*paths: Path) -> None:
 def name_models(given: Sequence[tuple[str, Path]]) -> dict[str, Path]:
     """Return the files by the names of their models.
 
-    A model without a name gets its file's name without suffix, or the path if several files have
-    that name.
-    Bytes that are not UTF-8 become escapes.
+    A model without a name gets its file's name without suffix, or the path below the common folder
+    if several files have that name. Bytes that are not UTF-8 become escapes.
 
     Raises
     ------
@@ -549,8 +548,8 @@ def name_models(given: Sequence[tuple[str, Path]]) -> dict[str, Path]:
     ['a', 'b', 'best', 'd.v2', 'standard input', '.csv']
     >>> names("monday/svd.csv", "tuesday/svd.csv"), names("x/one/svd.csv", "y/one/svd.csv")
     (['monday/svd.csv', 'tuesday/svd.csv'], ['x/one/svd.csv', 'y/one/svd.csv'])
-    >>> names("svd.csv", "svd.json")
-    ['svd.csv', 'svd.json']
+    >>> names("/tmp/svd.csv", "/tmp/svd.json"), names("A=svd.csv", "two/svd.csv")
+    (['svd.csv', 'svd.json'], ['A', 'svd'])
     >>> names("out/lr=0.1.csv", "out/lr=0.2.csv")
     ['lr=0.1', 'lr=0.2']
     """
@@ -558,13 +557,14 @@ def name_models(given: Sequence[tuple[str, Path]]) -> dict[str, Path]:
         if (is_dash(one) and is_dash(other)) or is_same_file(one, other):
             msg = f"{other} is given twice. A model cannot be compared with itself."
             raise InvalidInputError(msg)
-    stems = [_stem_of(path) for _, path in given]
-    names = escape_surrogates(
-        [
-            name or (stem if stems.count(stem) == 1 else str(path))
-            for (name, path), stem in zip(given, stems, strict=True)
-        ]
+    unnamed = [path for name, path in given if not name]
+    stems = [*map(_stem_of, unnamed)]
+    root = os.path.commonpath([*(path.absolute().parent for path in unnamed)] or [Path()])
+    shown = (
+        stem if stems.count(stem) == 1 else os.path.relpath(path, root)
+        for stem, path in zip(stems, unnamed, strict=True)
     )
+    names = escape_surrogates([name or next(shown) for name, _ in given])
     for place, name in enumerate(names):
         if name in names[:place]:
             msg = f"Two models are called {name!r}. Give one of them another name: NAME=FILE."

@@ -717,7 +717,7 @@ class Comparison(Renderable):
         ordered = [result.models[column] for column in result.columns_by_mean]
         b = self._find_model(next(one for one in ordered if one != a) if b is None else b)
         if a == b:
-            msg = f"{a!r} is compared with itself. Pass two models."
+            msg = f"{a!r} is compared with itself. Pass another model."
             raise InvalidInputError(msg)
         return a, b
 

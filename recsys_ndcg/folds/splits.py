@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import compress
 from numbers import Integral
 from operator import itemgetter
@@ -13,6 +14,9 @@ import numpy as np
 from recsys_ndcg.arrays import Flags, Floats, Positions
 from recsys_ndcg.errors import InvalidInputError, check_integer, quote
 from recsys_ndcg.input import EncodedIds, Rows, encode_ids, raise_for_rows, to_column, to_times
+
+_MISSING = ("", "None", "nan", "NaT", "<NA>")
+_INEXACT = 2.0**53  # from here on, floats cannot distinguish neighbouring whole numbers
 
 
 class Splitter:
@@ -289,15 +293,16 @@ def get_ratings(data: Any) -> Sequence[Any]:
     return ratings
 
 
-def read_times(ratings: Sequence[Any]) -> Floats:
-    """Return the timestamps as numbers; dates become seconds since 1970.
+def read_times(ratings: Sequence[Any]) -> Floats | Positions:
+    """Return the timestamps as numbers, and whole ones exactly; dates become seconds since 1970.
 
     Raises
     ------
     InvalidInputError
         A timestamp is missing or is no time.
     """
-    times = to_times(list(map(itemgetter(3), ratings)), "timestamp")
+    given: list[Any] = [None if str(row[3]).strip() in _MISSING else row[3] for row in ratings]
+    times = to_times(given, "timestamp")
     missing = np.isnan(times)
     raise_for_rows(
         missing,
@@ -308,4 +313,7 @@ def read_times(ratings: Sequence[Any]) -> Floats:
         "data.raw_ratings = [(user, item, rating, timestamp), ...]",
     )
     Rows.check_finite(times, "timestamp", "write times in seconds since 1970")
+    if np.abs(times).max() >= _INEXACT:
+        with suppress(ValueError, TypeError, OverflowError):  # dates, or too long
+            return np.fromiter(map(int, given), np.int64, len(given))
     return times

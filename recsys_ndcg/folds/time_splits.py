@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import Flags, Floats
+from recsys_ndcg.arrays import Flags, Floats, Positions
 from recsys_ndcg.errors import InvalidInputError, check_choice, check_flag, is_number, quote
 from recsys_ndcg.folds.splits import Splitter, get_ratings, read_times
 from recsys_ndcg.input import EncodedIds
@@ -30,7 +30,7 @@ class _SplitterByTime(Splitter):
     history: float | str | None = None
 
     def _cut(
-        self, times: Floats, users: EncodedIds, cuts: Sequence[float]
+        self, times: Floats | Positions, users: EncodedIds, cuts: Sequence[float]
     ) -> list[tuple[Flags, Flags]]:
         """Return which rows are trained on, and which are tested, at each cut."""
         splits = []
@@ -39,17 +39,20 @@ class _SplitterByTime(Splitter):
             train, test = times < start, (times >= start) & (times < end)
             if self.history is not None:
                 train &= times >= start - _to_number(self.history)
-            if self.known_users:
-                test &= np.isin(users.codes, users.codes[train])
-            if not train.any() or not test.any():
-                known = " of a known user (known_users=True)" if self.known_users else ""
-                use = f"to test{known}" if train.any() else "to train on"
-                longer = ", or a longer window or history" if self.window or self.history else ""
+            known = np.isin(users.codes, users.codes[train]) if self.known_users else True
+            if not train.any() or not (test & known).any():
+                use = "to test" if train.any() else "to train on"
+                other = ", or a longer window or history" if self.window or self.history else ""
+                if train.any() and test.any():
+                    use += " of a user with ratings before it"
+                    other += ", or known_users=False"
                 at, first, last = format_times([start, times.min(), times.max()])
+                which = f"cut {number} of {len(cuts)}" if len(cuts) > 1 else "the cut"
                 self._raise(
-                    f"cut {number} of {len(cuts)}, at {at}, leaves no rating {use}: the timestamps "
-                    f"go from {first} to {last}. Choose other cuts{longer}."
+                    f"{which}, at {at}, leaves no rating {use}: the timestamps go from {first} to "
+                    f"{last}. Choose another cut{other}."
                 )
+            test &= known
             splits.append((train, test))
         return splits
 
@@ -123,7 +126,7 @@ class TimeSplit(_SplitterByTime):
         self.n_left_out = int(len(test) - train.sum() - test.sum())
         yield train, test
 
-    def _find_cut(self, times: Floats) -> Any:
+    def _find_cut(self, times: Floats | Positions) -> Any:
         """Return the first tested time."""
         if self.test_size is None:
             return parse_time(self.at)
@@ -242,7 +245,7 @@ class RollingTime(_SplitterByTime):
             )
         return kept
 
-    def _find_cuts(self, times: Floats) -> Floats:
+    def _find_cuts(self, times: Floats | Positions) -> Floats:
         if not isinstance(self.cuts, int):
             return np.array([parse_time(one) for one in self.cuts])
         first, last, parts = times.min(), times.max(), self.cuts + 1

@@ -200,7 +200,7 @@ class SourceReader:
     def _write_lazy_table(self, data: Any, path: Path) -> Path:
         """Write the needed columns of a lazy table of polars to a file."""
         try:
-            with label_messages(""):  # the file's are emitted
+            with label_messages(""):  # they come when the file is read
                 names, _ = self._map_columns(data.collect_schema())
             data.select([*names.values()]).sink_parquet(path)
         except Exception as error:

@@ -130,7 +130,6 @@ def test_an_invalid_option_is_an_error(path: Path, words: list[str], message: st
         ("evaluate", "FILE"),
         ("explain p.csv", "The value of --user is missing."),
         ("evaluate p.csv -k", "The value of -k is missing."),
-        ("presets more", "There is no use for more."),
         ("evaluate p.csv --gain linear", "Write --convention gain=..."),
         ("compare p.csv q.csv --draws 2.7", "--draws: '2.7' is no whole number."),
     ],

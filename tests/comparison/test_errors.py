@@ -213,7 +213,7 @@ def test_methods_of_a_comparison_check_their_arguments(tmp_path: Path) -> None:
     assert_rejected("There is no model 'god'. Did you mean 'good'", move, 3, a="god")
     assert_rejected("n must be a whole number of at least 1, not 0", move, 0)
     assert_rejected("has no metric 'rr'; it has ndcg@3", move, 3, metric="rr")
-    assert_rejected("'good' is compared with itself. Pass two models", move, 3, a="good", b="good")
+    assert_rejected("'good' is compared with itself. Pass another", move, 3, a="good", b="good")
     assert_rejected("no such user|no user", move(3).explain, "unknown", whole=False)
     assert_rejected("margin must be a number above 0", prove, "poor")
     assert_rejected("'good' is compared with itself", prove, "good", margin=0.1)

@@ -61,7 +61,7 @@ def test_each_cut_trains_on_the_past_and_tests_what_follows(  # noqa: PLR0913, P
         expected.append((train, test))
     too_few = spacing == "ratings" and len({min(times), *starts}) <= cuts
     if too_few or not all(train and test for train, test in expected):
-        assert_rejected("RollingTime: .*(Lower cuts|Choose other cuts)", parts, splits, data)
+        assert_rejected("RollingTime: .*(Lower cuts|Choose another cut)", parts, splits, data)
         return
     found = parts(splits, data)
     assert [(sorted(i for _, i in one), [i for _, i in two]) for one, two in found] == expected
@@ -117,9 +117,13 @@ def test_a_wrong_option_is_rejected(make: Callable[[], Any], match: str) -> None
     [
         (RollingTime(4), [1, 1, 2, 2, 3], "cuts=4 needs at least 5 different .* are 3. Lower"),
         (RollingTime(2), [1, 2, 2, 2, 3], "two parts the same time, 2.0, .* 3 of 5"),
-        (RollingTime([1]), [1, 2, 3, 4, 5], "cut 1 of 1, at 1, .* to train on: .* from 1 "),
+        (RollingTime([1]), [1, 2, 3, 4, 5], "the cut, at 1, .* to train on: .* from 1 "),
         (RollingTime([4, 9]), [1, 2, 3, 4, 5], "cut 2 of 2, at 9, .* to test: .* to 5\\."),
-        (RollingTime([3], 2, known_users=True), range(5), "no rating to test of a known user"),
+        (
+            RollingTime([3], 2, known_users=True),
+            range(5),
+            "to test of a user with ratings before it",
+        ),
         *((RollingTime(), *case) for case in TIMES),
     ],
 )

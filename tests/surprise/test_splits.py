@@ -186,7 +186,12 @@ def test_raw_ratings_keep_their_order_and_their_timestamps() -> None:
 
 
 def test_times_are_compared_as_numbers() -> None:
-    """Text would sort 9 after 10; dates are seconds since 1970."""
+    """Text would sort 9 after 10, and floats cannot tell two nanoseconds apart."""
+    late = 1_700_000_000_000_000_000
+    for kind in (int, str):
+        near = [kind(late + 1), kind(late), kind(late - 1)]
+        assert held_out(LeaveLastOut(), rated(*"aaa", times=near)) == [[0]]
+        assert held_out(TimeSplit(at=late), rated(*"aaa", times=near)) == [[0, 1]]
     for times in ([1e300, 1e299], ["2e18", "1e18"], [0.75, 0.5], ["10", "9"]):
         assert held_out(LeaveLastOut(), rated(*"aa", times=times)) == [[0]]
     dates = ["1970-01-03", "1970-01-02T12:00"]
@@ -260,15 +265,20 @@ EMPTY: list[tuple[Any, str, Sequence[Any] | None, str]] = [
         "only 2 ratings are of users .* too few for 3 folds. Lower n_splits",
     ),
     (TimeSplit(4), "aaaa", range(4), "test_size=4 leaves none of 4 ratings to"),
-    (TimeSplit(1), "aaa", [7] * 3, "cut 1 of 1, at 7, .* to train on: .* from 7 to 7"),
+    (TimeSplit(1), "aaa", [7] * 3, "the cut, at 7, .* to train on: .* from 7 to 7"),
     (
         TimeSplit(at="2020-01-01"),
         "aa",
         [1577836800000] * 2,
         ".* at 1577836800, .* from 1577836800000",
     ),
-    (TimeSplit(at=9), "aab", range(3), "cut 1 of 1, at 9, leaves no rating to test of a known"),
-    (TimeSplit(at=1), "abb", range(3), ".* to test of a known user .known_users=True.: "),
+    (TimeSplit(at=9), "aab", range(3), "the cut, at 9, leaves no rating to test: "),
+    (
+        TimeSplit(at=1),
+        "abb",
+        range(3),
+        ".* of a user with ratings before it: .*, or known_users=False",
+    ),
 ]
 
 
@@ -289,6 +299,7 @@ NO_TIMES = (
 TIMES: list[tuple[list[Any], str]] = [
     ([None] * 5, NO_TIMES.format(5, 5, "0, 1, 2 and 2 more")),
     ([1, pd.NaT, pd.NA, 2, 3], NO_TIMES.format(2, 5, "1, 2")),
+    (["1", " ", "nan", "2", "3"], NO_TIMES.format(2, 5, "1, 2")),
     ([1, 2, 3, "2014-01-01", "x"], "timestamp: text such as '2014-01-01' in row 3, 4"),
     ([1, math.inf, 3, 4, 5], "timestamp: an infinite value in row 1 .*in seconds since 1970"),
     ([1, 10**400, 3, 4, 5], "timestamp: a number beyond 1.8e308 in row 1"),
