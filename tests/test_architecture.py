@@ -69,7 +69,7 @@ LIMITS = {
     "files": 233,
     "names crossing a room's border": 361,
     "imports past a door": 0,
-    "imports past a door by tests": 155,  # of 287 once; the aim is 0
+    "imports past a door by tests": 151,  # of 287 once; the aim is 0
     "class names used twice": 0,
     "short files with one neighbour": 0,
 }

@@ -16,7 +16,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from recsys_ndcg.convention import presets
+from recsys_ndcg.convention import PRESETS as LIBRARIES
 from recsys_ndcg.glossary import format_legend
 from tests import strategies
 from tests.commands import error_of, run
@@ -29,7 +29,7 @@ from tests.textbook import Choices
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 COLUMNS = "metric preset value yours difference causes changes note signature"
 METRICS = ["ndcg@10", "precision@10", "recall@10", "ap@10"]
-PRESETS = [name for name, one in presets.PRESETS.items() if one.metrics]
+PRESETS = [name for name, one in LIBRARIES.items() if one.metrics]
 
 
 ROWS = predictions(0, n_users=40, n_rows=260).round(1)

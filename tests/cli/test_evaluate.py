@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.errors.wording import escape_invisible
+from recsys_ndcg.errors import escape_invisible
 from tests.cli.conftest import HEADING, ROWS
 from tests.commands import error_of, run
 

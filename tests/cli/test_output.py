@@ -13,7 +13,7 @@ import pytest
 import recsys_ndcg as rn
 from recsys_ndcg.cli import build_application
 from recsys_ndcg.cli.evaluation import build_explanation_document
-from recsys_ndcg.convention.presets import PRESETS
+from recsys_ndcg.convention import PRESETS
 from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.reconciliation import build_document
 from tests.cli.conftest import HEADING, show

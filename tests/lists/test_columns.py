@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recsys_ndcg import DataWarning, RankedLists, parallel
-from recsys_ndcg.input import frames
+from recsys_ndcg.input import Table
 from recsys_ndcg.lists import to_lists
 
 TABLE = [(2, "a", 1.0, 5.0, 0.1), (1, "b", 4.0, 2.0, 0.2), (2, "b", 2.0, None, 0.3)]
@@ -24,7 +24,7 @@ ROWS = pd.DataFrame(TABLE, columns=["user", "item", "estimated", "true", "propen
 @pytest.fixture(autouse=True)
 def propensity(monkeypatch: pytest.MonkeyPatch) -> None:
     """Add the line: what people call it."""
-    monkeypatch.setitem(frames.Table.COLUMN_NAMES, "propensity", "propensity exposureprobability")
+    monkeypatch.setitem(Table.COLUMN_NAMES, "propensity", "propensity exposureprobability")
 
 
 @pytest.mark.parametrize("form", [pd.DataFrame, pl.DataFrame, dict])
