@@ -302,7 +302,10 @@ def read_times(ratings: Sequence[Any]) -> Floats | Positions:
         A timestamp is missing or is no time.
     """
     given: list[Any] = [None if str(row[3]).strip() in _MISSING else row[3] for row in ratings]
-    times = to_times(given, "timestamp")
+    try:
+        times = to_times(given, "timestamp")
+    except OverflowError:  # of pandas before 3; found again below, in a sentence
+        times = to_times(np.array(given, dtype=object), "timestamp")
     missing = np.isnan(times)
     raise_for_rows(
         missing,

@@ -126,7 +126,7 @@ def test_an_invalid_option_is_an_error(path: Path, words: list[str], message: st
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("bogus --help", "Unknown command"),
+        ("bogus", "Unknown command"),
         ("evaluate", "FILE"),
         ("explain p.csv", "The value of --user is missing."),
         ("evaluate p.csv -k", "The value of -k is missing."),
