@@ -62,8 +62,8 @@ def option(
     def complete(_: object) -> list[str]:
         if not isinstance(words, str):
             return [*words]
-        room, _, name = words.partition(":")
-        return [*getattr(import_module(f"recsys_ndcg.{room}"), name)]
+        module, _, name = words.partition(":")
+        return [*getattr(import_module(f"recsys_ndcg.{module}"), name)]
 
     return Parameter(names, metavar=metavar, completer=complete if words else None, **how)
 

@@ -26,7 +26,7 @@ from recsys_ndcg.catalogue import (
 )
 from recsys_ndcg.comparison import ModelScores, flatten_parameters
 from recsys_ndcg.errors import DivergedModelError, InvalidInputError, warn
-from recsys_ndcg.folds.measures import ACCURACY, FoldPlan
+from recsys_ndcg.folds.measures import ACCURACY, FoldPlan, name_measure
 from recsys_ndcg.input import to_column, to_floats
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.lists import Grades, GroupedLists, hash_ids, to_lists
@@ -111,9 +111,7 @@ class FoldRun:
     def names(self) -> dict[str, list[str]]:
         """The names of the ranking measures by protocol."""
         return {
-            protocol: [
-                one if protocol == "rated" else f"{one}:{protocol}" for one in audit.totals.names
-            ]
+            protocol: [name_measure(one, protocol) for one in audit.totals.names]
             for protocol, audit in self.audits.items()
         }
 

@@ -243,6 +243,11 @@ def _parse_measures(
     raise InvalidInputError(msg)
 
 
+def name_measure(metric: object, protocol: str) -> str:
+    """Return the name of a metric under a protocol."""
+    return str(metric) if protocol == "rated" else f"{metric}:{protocol}"
+
+
 def _from_metric(metric: Metric, protocol: str) -> Measure:
     if not metric.depends_on_order:
         msg = f"{metric} compares ratings and ranks nothing. Write 'rmse' or 'mae'."
@@ -253,7 +258,7 @@ def _from_metric(metric: Metric, protocol: str) -> Measure:
             "have. Measure one split: evaluate_catalogue(..., base=..., groups=...)."
         )
         raise InvalidInputError(msg)
-    name = str(metric) if protocol == "rated" else f"{metric}:{protocol}"
+    name = name_measure(metric, protocol)
     better = metric.greater_is_better
     return Measure(name, greater_is_better=better, metric=metric, protocol=protocol)
 
@@ -364,14 +369,15 @@ class FoldPlan:
         ks, threshold = Plan.complete_options(k, threshold, convention)
         if metrics is None:
             metrics = ["ndcg", *([] if threshold is None else ["precision", "recall"])]
-        is_both = len(protocols) > 1
         measures = [
             one
             for each in protocols
             for given in split_names(metrics)
             for one in _parse_measures(given, ks, each)
             # of a user's own ratings, measures of what is recommended mean nothing
-            if not (is_both and each == "rated" and ":" not in str(given))
+            if len(protocols) == 1
+            or each != "rated"
+            or ":" in str(given)
             or not (one.metric and one.metric.needs)
         ]
         plan = cls.of(measures, threshold, convention, features=features, k=ks)

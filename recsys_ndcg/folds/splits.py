@@ -301,10 +301,11 @@ def read_times(ratings: Sequence[Any]) -> Floats | Positions:
     InvalidInputError
         A timestamp is missing or is no time.
     """
-    given: list[Any] = [None if str(row[3]).strip() in _MISSING else row[3] for row in ratings]
+    raw = map(itemgetter(3), ratings)
+    given: Any = [None if isinstance(at, str) and at.strip() in _MISSING else at for at in raw]
     try:
         times = to_times(given, "timestamp")
-    except OverflowError:  # of pandas before 3; found again below, in a sentence
+    except OverflowError:  # pandas 2 raises it without a sentence
         times = to_times(np.array(given, dtype=object), "timestamp")
     missing = np.isnan(times)
     raise_for_rows(

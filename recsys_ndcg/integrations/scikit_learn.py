@@ -41,7 +41,7 @@ class scorer(GroupScorer):  # noqa: N801 - called as a function
     Notes
     -----
     For ``scoring=`` of ``cross_val_score``, ``GridSearchCV`` and others. Rows are ranked by
-    ``predict``; those of a classifier by ``decision_function``, or without it by
+    ``predict``; rows of a classifier by ``decision_function``, or if it has none, by
     ``predict_proba`` of the second class. With ``enable_metadata_routing`` it requests
     ``groups`` and ``qid``.
 

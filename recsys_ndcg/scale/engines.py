@@ -162,14 +162,14 @@ def map_columns(
     Returns
     -------
     tuple
-        Our names to the table's, and those of ours whose cells have several values; none if rows
-        have one item.
+        Our names to the table's, and our names of the columns of lists; none if rows have one
+        item.
 
     Raises
     ------
     InvalidInputError
         A column is missing, or the table has a column for each rank; some columns are lists, and
-        others not; or nothing says the order of results.
+        others not; or nothing orders the results.
 
     Examples
     --------

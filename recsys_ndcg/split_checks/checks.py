@@ -445,13 +445,13 @@ _LACKING = {
 }
 
 
-def run_checks(split: Split) -> tuple[list[Finding], dict[str, str]]:
-    """Return the findings of all checks, and what those lacked that could not run."""
+def run_checks(split: Split, without: tuple[str, ...]) -> tuple[list[Finding], dict[str, str]]:
+    """Return the findings of all checks but some, and what others lacked that could not run."""
     findings, skipped = [*split.retyped], dict[str, str]()
     for name, (check, needs) in CHECKS.items():
         missing = [advice for one, advice in _LACKING.items() if one in needs - split.has]
         if missing:
             skipped[name] = missing[0]
-        else:
+        elif name not in without:
             findings.append(replace(check(split), check=name))
     return findings, skipped

@@ -284,8 +284,9 @@ def check_parts(
     *,
     threshold: float | None = None,
     k: int = 10,
+    without: tuple[str, ...] = (),
 ) -> SplitReport:
-    """Run all checks on parts that are read.
+    """Run the checks on parts that are read.
 
     Parameters
     ----------
@@ -297,6 +298,8 @@ def check_parts(
         The least rating of a relevant item.
     k : int
         The cutoff.
+    without : tuple of str
+        The names of checks to leave out.
     """
     types: dict[str, dict[str, set[str]]] = {"user": {}, "item": {}}
     summaries, names = [], {}
@@ -308,7 +311,7 @@ def check_parts(
     profiles = {name: Profile(name, part, summary) for name, part in parts.items()}
     retyped = tuple(_describe_types(types, profiles["test"]))
     split = Split(summary, profiles, retyped, k, threshold)
-    findings, skipped = run_checks(split)
+    findings, skipped = run_checks(split, without)
     n_rows = {"train": len(summary), **{name: len(part) for name, part in parts.items()}}
     names |= {name: part.names for name, part in parts.items()}
     return SplitReport(tuple(findings), skipped, n_rows, names)
