@@ -1,5 +1,4 @@
 from recsys_ndcg.comparison.comparison import Comparison as Comparison
-from recsys_ndcg.comparison.document import write_remarks as write_remarks
 from recsys_ndcg.comparison.model_scores import CHANCE as CHANCE
 from recsys_ndcg.comparison.model_scores import ModelScores as ModelScores
 from recsys_ndcg.comparison.model_scores import flatten_parameters as flatten_parameters
@@ -7,6 +6,7 @@ from recsys_ndcg.comparison.page import build_comparison_page as build_compariso
 from recsys_ndcg.comparison.reading_models import check_test_options as check_test_options
 from recsys_ndcg.comparison.reading_models import compare as compare
 from recsys_ndcg.comparison.reading_models import map_models as map_models
+from recsys_ndcg.comparison.remarks import write_remarks as write_remarks
 from recsys_ndcg.comparison.verdict import Gate as Gate
 from recsys_ndcg.comparison.verdict import describe_interval as describe_interval
 from recsys_ndcg.comparison.verdict import format_p as format_p

@@ -18,8 +18,6 @@ from recsys_ndcg.comparison.compared_models import ByMetric, ComparedModels
 from recsys_ndcg.comparison.document import (
     build_comparison_document,
     build_segments_document,
-    describe_missing_lists,
-    write_remarks,
 )
 from recsys_ndcg.comparison.metric_comparison import (
     make_intervals,
@@ -29,6 +27,7 @@ from recsys_ndcg.comparison.metric_comparison import (
 )
 from recsys_ndcg.comparison.model_scores import CHANCE, ModelScores
 from recsys_ndcg.comparison.paper_table import write_paper_table
+from recsys_ndcg.comparison.remarks import describe_missing_lists, write_remarks
 from recsys_ndcg.comparison.two_models import Movers, compute_overlaps, find_movers
 from recsys_ndcg.comparison.verdict import Gate, decide_gate, write_verdict
 from recsys_ndcg.errors import (

@@ -14,7 +14,8 @@ import pandas as pd
 
 from recsys_ndcg.calls import take_options
 from recsys_ndcg.comparison.comparison import Comparison
-from recsys_ndcg.comparison.document import describe_missing_lists, format_differences
+from recsys_ndcg.comparison.document import format_differences
+from recsys_ndcg.comparison.remarks import describe_missing_lists
 from recsys_ndcg.comparison.verdict import describe_interval, format_size, write_verdict
 from recsys_ndcg.errors import (
     InvalidInputError,

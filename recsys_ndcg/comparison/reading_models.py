@@ -13,7 +13,6 @@ from recsys_ndcg.background import SOURCES, BackgroundOptions
 from recsys_ndcg.calls import take_options
 from recsys_ndcg.comparison.compared_models import ComparedModels
 from recsys_ndcg.comparison.comparison import Comparison
-from recsys_ndcg.comparison.document import CAVEAT
 from recsys_ndcg.comparison.model_scores import (
     CHANCE,
     USERS_CHOICES,
@@ -21,6 +20,7 @@ from recsys_ndcg.comparison.model_scores import (
     add_chance,
     align_models,
 )
+from recsys_ndcg.comparison.remarks import CAVEAT
 from recsys_ndcg.convention import ConventionLike
 from recsys_ndcg.errors import (
     InvalidInputError,

@@ -1,8 +1,6 @@
 from recsys_ndcg.report.document import build_audit_table as build_audit_table
 from recsys_ndcg.report.document import build_remarks_section as build_remarks_section
 from recsys_ndcg.report.document import build_signatures_section as build_signatures_section
-from recsys_ndcg.report.document import describe_equal_scores as describe_equal_scores
-from recsys_ndcg.report.document import describe_rough_means as describe_rough_means
 from recsys_ndcg.report.document import format_cells as format_cells
 from recsys_ndcg.report.explanation import build_user_lists as build_user_lists
 from recsys_ndcg.report.label_weights import split_by_items as split_by_items
@@ -12,6 +10,8 @@ from recsys_ndcg.report.page import build_cutoff_section as build_cutoff_section
 from recsys_ndcg.report.page import build_user_section as build_user_section
 from recsys_ndcg.report.page import write_call_arguments as write_call_arguments
 from recsys_ndcg.report.page import write_inputs as write_inputs
+from recsys_ndcg.report.remarks import describe_equal_scores as describe_equal_scores
+from recsys_ndcg.report.remarks import describe_rough_means as describe_rough_means
 from recsys_ndcg.report.report import Report as Report
 from recsys_ndcg.report.report import build_audit_report as build_audit_report
 from recsys_ndcg.report.report import build_report as build_report

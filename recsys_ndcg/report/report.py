@@ -23,11 +23,12 @@ from recsys_ndcg.errors import (
 from recsys_ndcg.input import make_index
 from recsys_ndcg.rendering import Document, Renderable
 from recsys_ndcg.report import saving
-from recsys_ndcg.report.document import build_report_document, find_remarks, find_warnings
+from recsys_ndcg.report.document import build_report_document
 from recsys_ndcg.report.explanation import explain_user
 from recsys_ndcg.report.gaps import build_gaps, find_known_groups
 from recsys_ndcg.report.label_weights import Sensitivity, split_by_items, vary_gamma
 from recsys_ndcg.report.rarefaction import compute_rarefaction
+from recsys_ndcg.report.remarks import find_remarks, find_warnings
 from recsys_ndcg.report.saving import ReportData
 from recsys_ndcg.report.segments import Segments, UnknownKeyError
 from recsys_ndcg.report.user_groups import BUILT_IN_GROUPS, assign_segments, has_column

@@ -13,7 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from recsys_ndcg.report.document import build_verdict
+from recsys_ndcg.report.remarks import build_verdict
 from tests import strategies, textbook
 from tests.errors import assert_rejected
 from tests.profiles import examples
