@@ -8,6 +8,3 @@ from recsys_ndcg.comparison.reading_models import compare as compare
 from recsys_ndcg.comparison.reading_models import map_models as map_models
 from recsys_ndcg.comparison.remarks import write_remarks as write_remarks
 from recsys_ndcg.comparison.verdict import Gate as Gate
-from recsys_ndcg.comparison.verdict import describe_interval as describe_interval
-from recsys_ndcg.comparison.verdict import format_p as format_p
-from recsys_ndcg.comparison.verdict import format_size as format_size

@@ -10,9 +10,6 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.comparison.model_scores import CHANCE
-from recsys_ndcg.comparison.verdict import (
-    format_percent,
-)
 from recsys_ndcg.errors import format_count
 from recsys_ndcg.rendering import (
     Document,
@@ -20,6 +17,7 @@ from recsys_ndcg.rendering import (
     ShownTable,
     format_number,
     format_p_value,
+    format_percent,
     format_range,
     format_signed,
 )

@@ -16,7 +16,7 @@ from recsys_ndcg.calls import take_options
 from recsys_ndcg.comparison.comparison import Comparison
 from recsys_ndcg.comparison.document import format_differences
 from recsys_ndcg.comparison.remarks import describe_missing_lists
-from recsys_ndcg.comparison.verdict import describe_interval, format_size, write_verdict
+from recsys_ndcg.comparison.verdict import write_verdict
 from recsys_ndcg.errors import (
     InvalidInputError,
     check_level,
@@ -34,9 +34,11 @@ from recsys_ndcg.rendering import (
     Section,
     ShownTable,
     Verdict,
+    describe_interval,
     format_number,
     format_p_value,
     format_signed,
+    format_size,
     list_first,
     plot,
     pluralise,

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from recsys_ndcg.comparison.verdict import format_span
 from recsys_ndcg.errors import InvalidInputError, quote, suggest
-from recsys_ndcg.rendering import Code, escape_latex
+from recsys_ndcg.rendering import Code, escape_latex, format_span
 from recsys_ndcg.report import build_signatures_section
 
 if TYPE_CHECKING:

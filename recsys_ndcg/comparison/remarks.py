@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recsys_ndcg.comparison.model_scores import CHANCE
-from recsys_ndcg.comparison.verdict import (
-    explain_roughness,
-    format_size,
-    format_span,
-)
+from recsys_ndcg.comparison.verdict import explain_roughness
 from recsys_ndcg.errors import escape_invisible, format_count
 from recsys_ndcg.rendering import (
+    format_size,
+    format_span,
     join_by_count,
     join_names,
     list_first,

@@ -11,7 +11,16 @@ import numpy as np
 
 from recsys_ndcg.comparison.model_scores import CHANCE
 from recsys_ndcg.errors import escape_invisible, format_count
-from recsys_ndcg.rendering import Verdict, join_names, list_first
+from recsys_ndcg.rendering import (
+    Verdict,
+    describe_interval,
+    format_p,
+    format_percent,
+    format_size,
+    format_span,
+    join_names,
+    list_first,
+)
 from recsys_ndcg.significance import MIN_DIFFERENT, count_needed_users, power
 
 if TYPE_CHECKING:
@@ -19,24 +28,6 @@ if TYPE_CHECKING:
     from recsys_ndcg.comparison.metric_comparison import MetricComparison
 
 _MAX_NAMES = 4
-_SMALLEST = 0.0001  # smaller p-values are written as p < 0.0001
-
-
-def format_size(value: float) -> str:
-    """Format a number for a sentence: four decimals, or two digits if it is tiny or huge."""
-    if np.isnan(value):
-        return "-"
-    return f"{value:z.4f}" if value == 0 or 0.001 <= abs(value) < 1e6 else f"{value:.2g}"
-
-
-def describe_interval(low: float, high: float, alpha: float, kind: str = "interval") -> str:
-    """Return an interval's level, kind and ends, for a sentence."""
-    return f"{100 * (1 - alpha):.10g} % {kind} {format_size(low)} to {format_size(high)}"
-
-
-def format_p(p: float) -> str:
-    """Format a p-value for a sentence, with two digits."""
-    return f"p = {p:.2g}" if p >= _SMALLEST else f"p < {_SMALLEST}"
 
 
 def write_verdict(result: MetricComparison) -> Verdict:
@@ -92,12 +83,6 @@ def _count_units(result: MetricComparison, pairs: Positions) -> str:
     users, runs = format_span(tests.users.tolist()), tests.runs[tests.runs > 0].tolist()
     users = f"{users} user{'' if users == '1' else 's'}"
     return f"{users} and {format_span(runs)} runs" if runs else users
-
-
-def format_span(counts: Sequence[int]) -> str:
-    """Return the least and the largest number, or the only one."""
-    low, high = min(counts), max(counts)
-    return str(low) if low == high else f"{low} to {high}"
 
 
 def describe_test(result: MetricComparison) -> str:
@@ -197,11 +182,6 @@ def _describe_size(result: MetricComparison, pair: int, sign: int, *, inverts: b
             shown += f", {format_percent(low)} to {format_percent(high)} %"
         notes.append(shown)
     return f"{size} ({'; '.join(notes)})" if notes else size
-
-
-def format_percent(share: float) -> str:
-    """Format a relative difference in percent, with three digits or all."""
-    return f"{100 * share:+,.0f}" if abs(share) >= 10 else f"{100 * share:+.3g}"
 
 
 def _judge_many(result: MetricComparison, apart: Positions) -> tuple[str, ...]:

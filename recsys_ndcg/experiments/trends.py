@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.comparison import Comparison, describe_interval, format_p, format_size
 from recsys_ndcg.errors import InvalidInputError, escape_invisible
 from recsys_ndcg.experiments.fold_scores import FoldScores, make_group_table, show_groups
 from recsys_ndcg.lazy import lazy_property
@@ -21,6 +20,9 @@ from recsys_ndcg.rendering import (
     Renderable,
     Section,
     ShownTable,
+    describe_interval,
+    format_p,
+    format_size,
     format_times,
     join_names,
     list_first,
@@ -32,6 +34,8 @@ from recsys_ndcg.significance import CORRECTIONS, fit_slopes
 
 if TYPE_CHECKING:
     import altair as alt
+
+    from recsys_ndcg.comparison import Comparison
 
 _MAX_LINES = 6  # models with a sentence
 _DIFFERENT_CHANCE = 0.01  # between the first and the last cut: worth a remark

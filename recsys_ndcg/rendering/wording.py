@@ -1,4 +1,4 @@
-"""The format of numbers, counts and names for people."""
+"""Lists of names, and names for pages and charts."""
 
 from __future__ import annotations
 
@@ -8,15 +8,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from unicodedata import bidirectional
 
-import numpy as np
-import pandas as pd
-
 from recsys_ndcg.errors import escape_invisible
 
-_SMALLEST = 0.0001  # p that is not written as <0.0001
-_HUGE = 1e9  # from here on six digits and a power of ten
 LONGEST = 60  # characters of a name on a page
-_DATES = 1e8, 1e10  # numbers between these look like seconds since 1970
 _LONGEST_LABEL = 32  # characters of a name in a chart
 #: Text that could end a script, into which notebooks put the text of a chart; its replacement.
 _SCRIPT_END, _REPLACEMENT = re.compile(r"<(?=[/!?a-z])", re.IGNORECASE), "\u2039"
@@ -27,68 +21,6 @@ _OBJECT_ATTRIBUTES = re.compile(
 )
 
 
-# Numbers
-
-
-def format_number(value: float, sign: str = "") -> str:
-    """Format a number with four decimals, a huge one with six digits, NaN as a dash."""
-    if np.isnan(value):
-        return "-"
-    return f"{value:{sign}z.4f}" if abs(value) < _HUGE else f"{value:{sign}.6g}"  # z: no -0.0000
-
-
-def format_signed(value: float, low: float = np.nan, high: float = np.nan) -> str:
-    """Format a difference with its sign, and the ends of its interval if there is one.
-
-    Examples
-    --------
-    >>> format_signed(0.25), format_signed(-0.00001), format_signed(1.5e60)
-    ('+0.2500', '+0.0000', '+1.5e+60')
-    >>> format_signed(0.25, 0.125, 0.375)
-    '+0.2500 [+0.1250, +0.3750]'
-    """
-    middle = format_number(value, "+")
-    if np.isnan(low) or np.isnan(high):
-        return middle
-    return f"{middle} [{format_signed(low)}, {format_signed(high)}]"
-
-
-def format_p_value(p: float) -> str:
-    """Format a p-value with four decimals."""
-    return f"<{_SMALLEST}" if p < _SMALLEST else format_number(p)
-
-
-def format_interval(low: float, high: float, level: float) -> str:
-    """Describe an interval; empty if there is none.
-
-    Examples
-    --------
-    >>> format_interval(0.25, 0.75, 0.95)
-    '95 % interval 0.2500 to 0.7500'
-    """
-    if np.isnan(low) or np.isnan(high):
-        return ""
-    return f"{name_interval(level)} {format_number(low)} to {format_number(high)}"
-
-
-def format_range(low: float, high: float) -> str:
-    """Format the ends of an interval for a table, a dash if there is none.
-
-    Examples
-    --------
-    >>> format_range(0.25, 0.75), format_range(np.nan, np.nan)
-    ('0.2500–0.7500', '-')
-    """
-    if np.isnan(low) or np.isnan(high):
-        return "-"
-    return f"{format_number(low)}–{format_number(high)}"
-
-
-def name_interval(level: float) -> str:
-    """Return the name of an interval: ``95 % interval``."""
-    return f"{100 * level:.10g} % interval"
-
-
 def bracket(*parts: str) -> str:
     """Return the parts that are not empty in brackets, empty if all are."""
     inside = "; ".join(part for part in parts if part)
@@ -96,17 +28,6 @@ def bracket(*parts: str) -> str:
 
 
 # Counts
-
-
-def pluralise(n: int, noun: str = "user") -> str:
-    """Return a number with its noun.
-
-    Examples
-    --------
-    >>> pluralise(1), pluralise(1234567)
-    ('1 user', '1,234,567 users')
-    """
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def list_first(items: Iterable[str], most: int, rest: str = "{} more") -> list[str]:
@@ -220,22 +141,3 @@ def make_labels(names: Iterable[object], longest: int = _LONGEST_LABEL) -> list[
         tried = numbered if often[one] > 1 else itertools.chain([one], numbered)
         found[next(text for text in tried if text not in found)] = None
     return list(found)
-
-
-def format_times(times: Iterable[float]) -> list[str]:
-    """Return times as text: as dates (UTC) if they look like seconds since 1970.
-
-    Examples
-    --------
-    >>> format_times([1.4e9, 1.5e9]), format_times([1.4e9, 1.4e9 + 60]), format_times([3, 7.5])
-    (['2014-05-13', '2017-07-14'], ['2014-05-13 16:53', '2014-05-13 16:54'], ['3', '7.5'])
-    """
-    low, high = _DATES
-    times = [*times]
-    if all(low <= time < high for time in times):
-        dates = pd.to_datetime(np.array(times, dtype=np.float64), unit="s")
-        for form in ("%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S"):
-            texts = dates.strftime(form).tolist()
-            if len({*texts}) == len(texts):
-                return texts
-    return [f"{time:.15g}" for time in times]

@@ -10,15 +10,10 @@ import numpy as np
 
 from recsys_ndcg.arrays import Flags, Floats
 from recsys_ndcg.errors import is_number
+from recsys_ndcg.rendering.numbers import format_number, pluralise
 from recsys_ndcg.rendering.plots import vega
 from recsys_ndcg.rendering.plots.users import SHORT
-from recsys_ndcg.rendering.wording import (
-    format_number,
-    list_first,
-    make_label,
-    make_labels,
-    pluralise,
-)
+from recsys_ndcg.rendering.wording import list_first, make_label, make_labels
 
 if TYPE_CHECKING:
     import altair as alt

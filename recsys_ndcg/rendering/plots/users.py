@@ -11,16 +11,9 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import Flags, Floats, Positions
+from recsys_ndcg.rendering.numbers import format_interval, format_number, pluralise
 from recsys_ndcg.rendering.plots import vega
-from recsys_ndcg.rendering.wording import (
-    bracket,
-    format_interval,
-    format_number,
-    list_first,
-    make_label,
-    make_labels,
-    pluralise,
-)
+from recsys_ndcg.rendering.wording import bracket, list_first, make_label, make_labels
 
 if TYPE_CHECKING:
     import altair as alt

@@ -18,7 +18,7 @@ import numpy as np
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.errors import require_libraries
 from recsys_ndcg.files import to_json_value
-from recsys_ndcg.rendering.wording import name_interval
+from recsys_ndcg.rendering.numbers import name_interval
 
 if TYPE_CHECKING:
     import altair as alt
