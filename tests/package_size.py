@@ -43,8 +43,8 @@ TIERS = {
     "ground": "__init__ results version arrays datasets errors files glossary lazy parallel "
     "progress",
     "core": "background convention input lists metrics ranking ratings scoring significance",
-    "results": "calls comparison evaluation one_list published_numbers reconciliation rendering "
-    "report sampling",
+    "results": "calls comparison evaluation findings one_list published_numbers reconciliation "
+    "rendering report sampling",
     "lab": "catalogue experiments folds split_checks surprise",
     "edges": "__main__ cli integrations scale",
 }

@@ -22,9 +22,10 @@ from tests.package_size import FILES, MODULES, SourceFile
 ROOMS = [
     "version", "lazy", "__init__", "results", "errors", "arrays", "parallel", "files", "progress",
     "datasets", "glossary", "significance", "input", "ratings", "convention", "background",
-    "lists", "ranking", "metrics", "scoring", "rendering", "report", "calls", "one_list", "scale",
-    "evaluation", "sampling", "published_numbers", "comparison", "reconciliation", "catalogue",
-    "split_checks", "folds", "surprise", "experiments", "integrations", "cli", "__main__",
+    "lists", "ranking", "metrics", "scoring", "rendering", "findings", "report", "calls",
+    "one_list", "scale", "evaluation", "sampling", "published_numbers", "comparison",
+    "reconciliation", "catalogue", "split_checks", "folds", "surprise", "experiments",
+    "integrations", "cli", "__main__",
 ]  # fmt: skip
 FORBIDDEN_NAMES = {"utils", "util", "common", "helpers", "base", "misc"}
 OPTIONAL = {

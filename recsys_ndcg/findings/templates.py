@@ -1,0 +1,185 @@
+"""Templates of sentences: the table templates.toml, and how values are put into a template.
+
+A template has values in braces, and optional pieces in brackets:
+
+- ``{difference:size}``: a value in one of the formats below, or in one of Python's, as ``{x:.1f}``;
+- ``{users:# user}``: a number and its noun, ``1 user`` or ``1,234 users``;
+- ``{models:is/are}``: the first word if there is one of them, else the second;
+- ``{is_sure:?}``: nothing; if it is false, the piece around it is left out;
+- ``[first|second]``: the first piece whose values are all known (not missing, None, NaN or empty);
+- ``{each}``: the template ``each``, filled for each place of its values, which are sequences;
+- ``{@lead}``: a piece that several templates have, from the table ``pieces``.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from numbers import Number
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from recsys_ndcg.rendering import (
+    format_number,
+    format_p,
+    format_percent,
+    format_signed,
+    format_size,
+    format_span,
+    join_names,
+    list_first,
+    pluralise,
+)
+
+#: The formats of values, by the name that templates use.
+FORMATS: dict[str, Callable[[Any], str]] = {
+    "number": format_number,
+    "signed": format_signed,
+    "size": format_size,
+    "p": format_p,
+    "percent": format_percent,
+    "span": format_span,
+    "and": join_names,
+    "list": lambda names: ", ".join(list_first(names, 3)),
+    "all": ", ".join,
+}
+_TOKENS = re.compile(r"([\[|\]]|\{[^{}]*\})")
+_PIECE = re.compile(r"\{@(\w+)\}")
+
+
+@dataclass(frozen=True)
+class Template:
+    """How findings of a kind are said.
+
+    Parameters
+    ----------
+    kind : str
+        The kind of the findings.
+    group : str
+        What they belong to: ``"verdict"``, ``"remark"``, ``"gate"`` …
+    text : str
+        The sentence; of a verdict, its headline.
+    severity : {'fact', 'warning', 'error'}
+        Of findings that have none of their own; by default that of the group.
+    evidence : str
+        Further sentences.
+    each : str
+        What ``{each}`` stands for, at each place of its values.
+    join, rest : str
+        What stands between them, and for those after the third; {} is their number.
+    more : str
+        The sentence for findings after the third with the same text here; {} is their number.
+    """
+
+    kind: str
+    group: str
+    text: str
+    severity: str
+    evidence: str = ""
+    each: str = ""
+    join: str = ", "
+    rest: str = "{} more"
+    more: str = ""
+
+    def fill(self, text: str, values: Mapping[str, Any]) -> str:
+        """Return one of the template's texts with values in it."""
+        if "{each}" in text:
+            values = {**values, "each": self._fill_each(values)}
+        (filled,) = _fill(_parse(text), values, is_optional=False)
+        return filled
+
+    def _fill_each(self, values: Mapping[str, Any]) -> str:
+        fields = [one for one in re.findall(r"\{(\w+)", self.each) if _is_sequence(values.get(one))]
+        rows = zip(*(values[name] for name in fields), strict=True)
+        texts = [
+            self.fill(self.each, {**values, **dict(zip(fields, row, strict=True))}) for row in rows
+        ]
+        return self.join.join(list_first(texts, 3, self.rest))
+
+
+@cache
+def read_templates() -> dict[str, Template]:
+    """Return the templates by kind."""
+    path = Path(__file__).with_suffix(".toml")
+    groups: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+    pieces = groups.pop("pieces")
+
+    def insert(text: str) -> str:
+        while _PIECE.search(text):
+            text = _PIECE.sub(lambda match: pieces[match[1]], text)
+        return text
+
+    return {
+        kind: Template(
+            kind, group, **{"severity": severity} | {name: insert(fields[name]) for name in fields}
+        )
+        for group, templates in groups.items()
+        for severity in [templates.pop("severity")]
+        for kind, fields in templates.items()
+    }
+
+
+def _parse(text: str) -> list[Any]:
+    """Return the words and fields of a template; an optional piece is a list of alternatives."""
+    stack: list[list[Any]] = [[[]]]
+    for part in _TOKENS.split(text):
+        if part == "[":
+            stack.append([[]])
+        elif part == "|" and len(stack) > 1:
+            stack[-1].append([])
+        elif part == "]":
+            piece = stack.pop()
+            stack[-1][-1].append(piece)
+        elif part:
+            stack[-1][-1].append(part)
+    return stack[0]
+
+
+def _fill(
+    alternatives: Sequence[Any], values: Mapping[str, Any], *, is_optional: bool
+) -> list[str]:
+    """Return the text of the first alternative whose values are known, in a list; or none."""
+    for pieces in alternatives:
+        texts = []
+        for piece in pieces:
+            if isinstance(piece, list):
+                texts += _fill(piece, values, is_optional=True)
+            elif piece.startswith("{"):
+                name, _, form = piece[1:-1].partition(":")
+                if is_optional and _is_missing(values.get(name), form):
+                    break
+                texts.append(_format(values[name], form))
+            else:
+                texts.append(piece)
+        else:
+            return ["".join(texts)]
+    return []
+
+
+def _is_sequence(value: Any) -> bool:
+    return isinstance(value, Sequence | np.ndarray) and not isinstance(value, str)
+
+
+def _is_missing(value: Any, form: str) -> bool:
+    if form == "?" or value is None or _is_sequence(value) or isinstance(value, str):
+        return value is None or len(value) == 0 if form != "?" else not value
+    return bool(np.isnan(value))
+
+
+def _format(value: Any, form: str) -> str:
+    if form in FORMATS:
+        return FORMATS[form](value)
+    if form.startswith("# "):
+        return pluralise(value, form[2:])
+    if "/" in form:
+        singular, plural = form.split("/")
+        is_one = value == 1
+        if _is_sequence(value):
+            is_one = len(value) == 1 or (isinstance(value[0], Number) and set(value) == {1})
+        return singular if is_one else plural
+    return "" if form == "?" else format(value, form)

@@ -1,0 +1,39 @@
+"""What each kind of finding claims: a check of its numbers and names against public tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from recsys_ndcg.findings import Finding
+
+#: The check of each kind. It takes what is known, and the finding's numbers and names by name.
+CLAIMS: dict[str, Callable[..., Any]] = {}
+
+
+def claim(*kinds: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register the check of some kinds."""
+
+    def add(check: Callable[..., Any]) -> Callable[..., Any]:
+        CLAIMS.update(dict.fromkeys(kinds, check))
+        return check
+
+    return add
+
+
+def check_claims(findings: Iterable[Finding], known: Any) -> list[str]:
+    """Check each finding, and return their kinds.
+
+    Parameters
+    ----------
+    findings : iterable of Finding
+        The findings.
+    known
+        What the checks compare them with.
+    """
+    kinds = []
+    for finding in findings:
+        is_true = CLAIMS[finding.kind](known, **finding.numbers, **finding.names)
+        assert is_true is not False, finding
+        kinds.append(finding.kind)
+    return kinds
