@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import tomllib
+from importlib.resources import files
 
 import numpy as np
 import pytest
@@ -83,3 +85,11 @@ def test_words_of_a_template(kind: str) -> None:
         assert not _WORDS.search(text), text
         assert len(text.split()) <= 40, text
         assert len(_CLAUSES.findall(text)) <= 2, text
+
+
+def test_a_kind_has_one_name() -> None:
+    """Over all groups, so that a finding has one template."""
+    path = files("recsys_ndcg.findings") / "templates.toml"
+    groups = tomllib.loads(path.read_text(encoding="utf-8"))
+    del groups["pieces"]
+    assert len(read_templates()) == sum(len(group) - 1 for group in groups.values())
