@@ -15,7 +15,7 @@ from recsys_ndcg.rendering import format_size
 from recsys_ndcg.significance import MIN_DIFFERENT, count_needed_users, power
 
 if TYPE_CHECKING:
-    from recsys_ndcg.arrays import Positions
+    from recsys_ndcg.arrays import Floats, Positions
     from recsys_ndcg.comparison.metric_comparison import MetricComparison
     from recsys_ndcg.significance import PairResults
 
@@ -159,10 +159,10 @@ def _compare_pair(result: MetricComparison, kind: str, pair: int, direction: int
     return _find(result, kind, numbers, test=result.testing.test_kind.in_words, **names)
 
 
-def _sort_ends(values: Any, *names: str) -> dict[str, float]:
-    """Name a number and the ends of its interval, the lower first; NaN if they are infinite."""
-    middle, *ends = np.where(np.isfinite(values), values, np.nan).tolist()
-    return dict(zip(names, (middle, *np.sort(ends).tolist()), strict=True))
+def _sort_ends(values: Floats, *names: str) -> dict[str, float]:
+    """Name a number and the ends of its interval, the lower first; NaN if one is infinite."""
+    middle, *ends = np.where(np.isfinite(values), values, np.nan)
+    return dict(zip(names, map(float, (middle, np.min(ends), np.max(ends))), strict=True))
 
 
 # Several models
