@@ -117,7 +117,7 @@ def _is_pair(
 ) -> bool:
     """Return whether these are the numbers of a pair: of the gain, or of the metric itself."""
     pair, turn_shares = known.pair(model, other), known.sign if is_gain else 1
-    wanted = {}
+    wanted: dict[str, float] = {}
     for (value, *ends), names, side in (
         ((pair.gain, *pair.ends), ("difference", "low", "high"), turn),
         (pair.shares, ("relative", "relative_low", "relative_high"), turn_shares),
@@ -232,7 +232,7 @@ def _(known: Numbers, winner: str, others: list[str], count: int, **tested: Any)
 
 def _comes_next(known: Numbers, winner: str, loser: str, **numbers: Any) -> bool:
     first, second = sorted([winner, loser], key=known.tier)
-    assert known.tier(first) == 1 and [name for name in known.models if name != first][0] == second
+    assert known.tier(first) == 1 and second == next(name for name in known.models if name != first)
     return _has_better_mean(known, winner, loser, direction=None, **numbers)
 
 
