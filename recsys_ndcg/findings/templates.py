@@ -5,6 +5,7 @@ A template has values in braces, and optional pieces in brackets:
 - ``{difference:size}``: a value in one of the formats below, or in one of Python's, as ``{x:.1f}``;
 - ``{users:# user}``: a number and its noun, ``1 user`` or ``1,234 users``;
 - ``{models:is/are}``: the first word if there is one of them, else the second;
+- ``{difference:>above/below}``: the first word if it is positive, or all are, else the second;
 - ``{is_sure:?}``: nothing; if it is false, the piece around it is left out;
 - ``[first|second]``: the first piece whose values are all known (not missing, None, NaN or empty);
 - ``{each}``: the template ``each``, filled for each place of its values, which are sequences;
@@ -41,6 +42,7 @@ FORMATS: dict[str, Callable[[Any], str]] = {
     "number": format_number,
     "signed": format_signed,
     "size": format_size,
+    "distance": lambda difference: format_size(abs(difference)),
     "p": format_p,
     "percent": format_percent,
     "span": format_span,
@@ -71,7 +73,8 @@ class Template:
     each : str
         What ``{each}`` stands for, at each place of its values.
     join, rest : str
-        What stands between them, and for those after the third; {} is their number.
+        What stands between them, or "and" before the last; and for those after the third, where
+        {} is their number.
     more : str
         The sentence for findings after the third with the same text here; {} is their number.
     """
@@ -99,6 +102,8 @@ class Template:
         texts = [
             self.fill(self.each, {**values, **dict(zip(fields, row, strict=True))}) for row in rows
         ]
+        if self.join == "and":
+            return join_names(texts)
         return self.join.join(list_first(texts, 3, self.rest))
 
 
@@ -176,6 +181,9 @@ def _format(value: Any, form: str) -> str:
         return FORMATS[form](value)
     if form.startswith("# "):
         return pluralise(value, form[2:])
+    if form.startswith(">"):
+        above, below = form[1:].split("/")
+        return above if np.all(np.array(value) > 0) else below
     if "/" in form:
         singular, plural = form.split("/")
         is_one = value == 1
