@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recsys_ndcg.comparison.model_scores import CHANCE
-from recsys_ndcg.comparison.verdict import explain_roughness
+from recsys_ndcg.comparison.verdict import find_roughness
 from recsys_ndcg.findings import Finding
 from recsys_ndcg.report import (
     describe_equal_scores,
@@ -221,19 +221,19 @@ def _find_rough_tests(
     by_metric: Sequence[MetricComparison], *, has_margin: bool
 ) -> Iterator[Finding]:
     """Find tests that do not keep their level exactly."""
-    rough = [
-        (result, pair, reason)
+    reasons = [
+        reason
         for result in by_metric
         for pair in range(len(result.pairs))
-        if (reason := explain_roughness(result, pair))
+        if (reason := find_roughness(result, pair))
     ]
-    if not rough:
+    if not reasons:
         return
-    (first, pair, reason), counts = rough[0], Counter(result.name for result, *_ in rough)
-    model, other = first.named_pairs[pair]
-    numbers = {"rough": [*counts.values()], "pairs": len(first.pairs), "with_margin": has_margin}
-    names = {"metric": first.name, "metrics": [*counts], "model": model, "other": other}
-    yield Finding("rough_tests", numbers, {**names, "reason": reason})
+    first, counts = reasons[0], Counter(reason.names["metric"] for reason in reasons)
+    n_pairs = len(by_metric[0].pairs)
+    numbers = {"rough": [*counts.values()], "pairs": n_pairs, "with_margin": has_margin}
+    names = {**first.names, "metrics": [*counts]}
+    yield Finding("rough_tests", {**first.numbers, **numbers}, names)
 
 
 def _find_disputed_tests(testing: Testing, size_of_family: int) -> Iterator[Finding]:

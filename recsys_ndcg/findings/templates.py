@@ -3,7 +3,8 @@
 A template has values in braces, and optional pieces in brackets:
 
 - ``{difference:size}``: a value in one of the formats below, or in one of Python's, as ``{x:.1f}``;
-- ``{users:# user}``: a number and its noun, ``1 user`` or ``1,234 users``;
+- ``{users:# user}``: a number and its noun, ``1 user`` or ``1,234 users``; of several numbers, the
+  least and the largest;
 - ``{models:is/are}``: the first word if there is one of them, else the second;
 - ``{difference:>above/below}``: the first word if it is positive, or all are, else the second;
 - ``{is_sure:?}``: nothing; if it is false, the piece around it is left out;
@@ -34,7 +35,6 @@ from recsys_ndcg.rendering import (
     format_span,
     join_names,
     list_first,
-    pluralise,
 )
 
 #: The formats of values, by the name that templates use.
@@ -45,6 +45,8 @@ FORMATS: dict[str, Callable[[Any], str]] = {
     "distance": lambda difference: format_size(abs(difference)),
     "p": format_p,
     "percent": format_percent,
+    "level": lambda alpha: f"{100 * (1 - alpha):.10g}",
+    "gain": lambda change: f"{'+' if change > 0 else ''}{format_size(change)}",
     "span": format_span,
     "and": join_names,
     "list": lambda names: ", ".join(list_first(names, 3)),
@@ -180,14 +182,19 @@ def _format(value: Any, form: str) -> str:
     if form in FORMATS:
         return FORMATS[form](value)
     if form.startswith("# "):
-        return pluralise(value, form[2:])
+        numbers = value if _is_sequence(value) else [value]
+        return f"{format_span(numbers)} {form[2:]}{'' if _is_one(value) else 's'}"
     if form.startswith(">"):
         above, below = form[1:].split("/")
         return above if np.all(np.array(value) > 0) else below
     if "/" in form:
         singular, plural = form.split("/")
-        is_one = value == 1
-        if _is_sequence(value):
-            is_one = len(value) == 1 or (isinstance(value[0], Number) and set(value) == {1})
-        return singular if is_one else plural
+        return singular if _is_one(value) else plural
     return "" if form == "?" else format(value, form)
+
+
+def _is_one(value: Any) -> bool:
+    """Return whether a noun for a number, several numbers, or several names is singular."""
+    if not _is_sequence(value):
+        return bool(value == 1)
+    return {*value} == {1} if isinstance(value[0], Number) else len(value) == 1

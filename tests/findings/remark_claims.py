@@ -185,8 +185,9 @@ def list_rough_pairs(
 
 @claim("rough_tests")
 def _(compared: rn.Comparison, rough: list[int], pairs: int, metric: str, metrics: list[str],
-      model: str, other: str, values: str, users: int = 0, *, with_margin: bool,
+      ranked: str, model: str, other: str, values: str, users: int, *, with_margin: bool,
       **reason: float) -> bool:  # fmt: skip
+    assert f"{metric} ({ranked})" == read_numbers(compared, metric).where
     assert compared._data.testing.test not in {"sign", "wilcoxon"} and metric == metrics[0]
     assert with_margin == (compared._data.margin is not None)
     for name, count in zip(metrics, rough, strict=True):
