@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from recsys_ndcg.comparison.metric_comparison import make_models_table
 from recsys_ndcg.comparison.model_scores import CHANCE
 from recsys_ndcg.comparison.verdict import find_roughness
 from recsys_ndcg.findings import Finding
-from recsys_ndcg.report import (
-    describe_equal_scores,
-    describe_rough_means,
-)
+from recsys_ndcg.report import find_equal_scores, find_rough_means
 from recsys_ndcg.significance import MIN_DIFFERENT, Testing, compare_pairs
 
 if TYPE_CHECKING:
@@ -63,7 +61,7 @@ def find_remarks(
         *_find_equal_pairs(models),
         *_find_longer_lists(models),
         *_find_missing_scores(scores, n_users),
-        *_find_equal_scores(of_users),
+        *_find_rough_means(of_users),
         *_find_runs(models, n_users, testing.test, is_significant=is_significant),
         *more,
         *_find_best_of_search(first, models, optimism),
@@ -159,24 +157,18 @@ def _find_missing_scores(scores: Mapping[str, Floats], n_users: int) -> Iterator
             yield Finding("partial_scores", {"partial": count}, {"metrics": metrics})
 
 
-def _find_equal_scores(results: Sequence[MetricComparison]) -> Iterator[Finding]:
+def _find_rough_means(results: Sequence[MetricComparison]) -> Iterator[Finding]:
     """Find the means of scores that do not vary, or whose interval is rough."""
     for result in results:
-        intervals = result.intervals(result.testing.alpha)
-        for column in np.flatnonzero(result.score_moments.is_constant).tolist():
-            model = result.models[column]
-            if model != CHANCE:
-                users, mean = result.score_moments.count[column], result.means()[column]
-                who = f"All {users:.0f} users of {model}"
-                line = describe_equal_scores(who, result.name, mean, intervals[0, column])
-                yield Finding("tmp_mean", names={"sentence": line})
-        names = [
-            None if model == CHANCE else (f" of {model}", result.name) for model in result.models
-        ]
-        for line in describe_rough_means(
-            result.score_moments, result.scores, names, result.is_bounded
-        ):
-            yield Finding("tmp_mean", names={"sentence": line})
+        moments, names = (
+            result.score_moments,
+            [
+                None if model == CHANCE else {"metric": result.name, "model": model}
+                for model in result.models
+            ],
+        )
+        yield from find_equal_scores(make_models_table(result), moments.is_constant, names)
+        yield from find_rough_means(moments, result.scores, result.is_bounded, names)
 
 
 def _find_runs(
