@@ -1,8 +1,9 @@
 """Templates of sentences: the table templates.toml, and how values are put into a template.
 
-A template has values in braces, and optional pieces in brackets:
+A template has values in braces, and optional pieces in brackets (braces of Python code stay):
 
-- ``{difference:size}``: a value in one of the formats below, or in one of Python's, as ``{x:.1f}``;
+- ``{difference:size}``: a value in one of the formats below, or in one of Python's, as ``{x:.1f}``,
+  with a space before %;
 - ``{users:# user}``: a number and its noun, ``1 user`` or ``1,234 users``;
 - ``{models:is/are}``: the first word if there is one of them, else the second;
 - ``{is_sure:?}``: nothing; if it is false, the piece around it is left out;
@@ -48,7 +49,7 @@ FORMATS: dict[str, Callable[[Any], str]] = {
     "list": lambda names: ", ".join(list_first(names, 3)),
     "all": ", ".join,
 }
-_TOKENS = re.compile(r"([\[|\]]|\{[^{}]*\})")
+_TOKENS = re.compile(r"([\[|\]]|\{\w[^{}]*\})")
 _PIECE = re.compile(r"\{@(\w+)\}")
 
 
@@ -149,7 +150,7 @@ def _fill(
         for piece in pieces:
             if isinstance(piece, list):
                 texts += _fill(piece, values, is_optional=True)
-            elif piece.startswith("{"):
+            elif _TOKENS.fullmatch(piece):
                 name, _, form = piece[1:-1].partition(":")
                 if is_optional and _is_missing(values.get(name), form):
                     break
@@ -182,4 +183,4 @@ def _format(value: Any, form: str) -> str:
         if _is_sequence(value):
             is_one = len(value) == 1 or (isinstance(value[0], Number) and set(value) == {1})
         return singular if is_one else plural
-    return "" if form == "?" else format(value, form)
+    return "" if form == "?" else format(value, form).replace("%", " %")
