@@ -43,6 +43,7 @@ FORMATS: dict[str, Callable[[Any], str]] = {
     "size": format_size,
     "p": format_p,
     "percent": format_percent,
+    "level": lambda alpha: f"{100 * (1 - alpha):.10g}",
     "span": format_span,
     "and": join_names,
     "list": lambda names: ", ".join(list_first(names, 3)),
