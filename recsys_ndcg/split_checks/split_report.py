@@ -10,9 +10,10 @@ from typing import Any
 
 import pandas as pd
 
-from recsys_ndcg.comparison import Gate
 from recsys_ndcg.errors import InvalidInputError, check_choice, check_integer, format_count, quote
 from recsys_ndcg.files import is_files, to_json_value
+from recsys_ndcg.findings import Finding as WhyFinding
+from recsys_ndcg.findings import Gate
 from recsys_ndcg.input import EncodedIds, read_rows, reject_text_lists
 from recsys_ndcg.ratings import Interactions, read_interactions
 from recsys_ndcg.rendering import Document, Renderable, Section, ShownTable, Verdict, join_names
@@ -109,9 +110,10 @@ class SplitReport(Renderable):
             for one in self.find(verdict)
         ]
         if not bad:
-            return Gate(passed=True, reason=f"No check of the split has the verdict {fail_on}.")
-        count = format_count(len(bad), "check")
-        return Gate(passed=False, reason=f"The split fails {count}: {join_names(bad)}.")
+            finding = WhyFinding("split_passes", names={"fail_on": fail_on})
+        else:
+            finding = WhyFinding("split_fails", {"count": len(bad)}, {"checks": bad})
+        return Gate(passed=not bad, findings=(finding,))
 
     @staticmethod
     def tabulate(reports: Mapping[Any, SplitReport], names: Sequence[str]) -> pd.DataFrame:
