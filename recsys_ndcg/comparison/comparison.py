@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -27,7 +27,7 @@ from recsys_ndcg.comparison.metric_comparison import (
 )
 from recsys_ndcg.comparison.model_scores import CHANCE, ModelScores
 from recsys_ndcg.comparison.paper_table import write_paper_table
-from recsys_ndcg.comparison.remarks import describe_missing_lists, write_remarks
+from recsys_ndcg.comparison.remarks import find_missing_lists, find_remarks
 from recsys_ndcg.comparison.two_models import Movers, compute_overlaps, find_movers
 from recsys_ndcg.comparison.verdict import decide_gate, judge
 from recsys_ndcg.errors import (
@@ -39,7 +39,7 @@ from recsys_ndcg.errors import (
     suggest,
 )
 from recsys_ndcg.files import Archive, check_ids, to_json_value
-from recsys_ndcg.findings import Finding, Gate, write_verdict
+from recsys_ndcg.findings import Finding, Gate, write_sentences, write_verdict
 from recsys_ndcg.input import make_index
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.metrics import Metric, list_metric_names
@@ -253,7 +253,17 @@ class Comparison(Renderable):
     @property
     def remarks(self) -> list[str]:
         """Limits of what the numbers show, a sentence each."""
-        return write_remarks(self)
+        return write_sentences(self._remarks)
+
+    @lazy_property
+    def _remarks(self) -> list[Finding]:
+        has_segments = self._data.segment_of_user is not None and self._data.metrics_of_users
+        segments = self._segments if has_segments else None
+        return find_remarks(self._data, segments, self.optimism, self._find_training_remarks())
+
+    def _find_training_remarks(self) -> Iterable[Finding]:
+        """Return findings about how the models were trained, if that is known."""
+        return ()
 
     def movers(
         self,
@@ -389,9 +399,8 @@ class Comparison(Renderable):
         level = data.testing.alpha if alpha is None else alpha
         testing = replace(data.testing, test="t", correction="none", alpha=level, family="pairs")
         pair = replace(data, model_scores=two_models, testing=testing, margin=margin)
-        missing = describe_missing_lists(self, pair.models, [name])
-        more = [Finding("remark_on_lists", names={"text": missing})] if missing else []
-        return decide_gate(pair.by_metric[name], more)
+        missing = find_missing_lists(two_models, {name: data.signatures[name]})
+        return decide_gate(pair.by_metric[name], [*missing])
 
     def signature(self, metric: str | Metric | None = None) -> Signature:
         """Return how a metric, by default the first, was computed for the first model."""

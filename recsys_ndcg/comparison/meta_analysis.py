@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,12 +15,11 @@ import pandas as pd
 from recsys_ndcg.calls import take_options
 from recsys_ndcg.comparison.comparison import Comparison
 from recsys_ndcg.comparison.document import format_differences
-from recsys_ndcg.comparison.remarks import describe_missing_lists
+from recsys_ndcg.comparison.remarks import find_missing_lists
 from recsys_ndcg.comparison.verdict import judge
 from recsys_ndcg.errors import (
     InvalidInputError,
     check_level,
-    escape_invisible,
     quote,
     suggest,
 )
@@ -255,19 +254,21 @@ class MetaAnalysis(Renderable):
     @property
     def remarks(self) -> list[str]:
         """Limits of what the numbers show, a sentence each."""
-        read = self.comparisons.items()
-        lists = {name: describe_missing_lists(each, self.models) for name, each in read}
-        lines = (escape_invisible(f"{name}: {line}") for name, line in lists.items() if line)
-        return [
-            *list_first(lines, _MAX_NAMED, "… and the same on {} more data sets."),
-            *write_sentences(self._find_remarks()),
-        ]
+        return write_sentences(self._find_remarks())
 
     def _find_remarks(self) -> list[Finding]:
         comparisons, pairs = self.comparisons, self._pairs
         has_predictions = bool(pairs["prediction_low"].notna().any())
         data = {name: each._data for name, each in comparisons.items()}
+        missing = (
+            replace(finding, names={"dataset": name, **finding.names})
+            for name, each in data.items()
+            for finding in find_missing_lists(
+                {model: each.model_scores[model] for model in self.models}, each.signatures
+            )
+        )
         return [
+            *missing,
             *_find_few(len(data), self.alpha, has_predictions=has_predictions),
             *_find_left_out({name: each.models for name, each in comparisons.items()}),
             *_find_different_choices(self._signatures),

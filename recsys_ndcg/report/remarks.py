@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from recsys_ndcg.errors import escape_invisible, format_count
+from recsys_ndcg.findings import Finding, write_sentences
 from recsys_ndcg.lists import Facts, find_suspicions
 from recsys_ndcg.rendering import (
     Verdict,
@@ -21,7 +22,9 @@ from recsys_ndcg.scoring import describe_protocol
 from recsys_ndcg.significance import Moments, count_needed_users, is_of_few, measure_skewness
 
 if TYPE_CHECKING:
-    from recsys_ndcg.arrays import Floats
+    import pandas as pd
+
+    from recsys_ndcg.arrays import Flags, Floats
     from recsys_ndcg.report.report import Report
     from recsys_ndcg.scoring import Audit, Plan, Totals
 
@@ -133,15 +136,15 @@ def _remark_on_users(report: Report, _: AuditRows) -> Iterator[str]:
         if counts[key] > _FEW_USERS * users:
             yield f"{counts[key]} of {users} users {finding}."
     summary, moments = report.summary, report._data.audit.totals.score_moments
-    is_same: Any = moments.is_constant
-    yield from _limit_lines(
-        describe_equal_scores(f"All {row.users} users", name, row.mean, row.ci_low)
-        for name, row in zip(summary.index[is_same], summary[is_same].itertuples(), strict=True)
-    )
     by_user = report._data.audit.by_user
     scores = None if by_user is None else by_user.per_user
-    named = [("", name) for name in report.metrics]
-    yield from _limit_lines(describe_rough_means(moments, scores, named, report._data.bounded))
+    names = [{"metric": name} for name in report.metrics]
+    yield from write_sentences(
+        [
+            *find_equal_scores(summary, moments.is_constant, names),
+            *find_rough_means(moments, scores, report._data.bounded, names),
+        ]
+    )
     undefined = [*summary.index[summary["users"] == 0]]
     of_users = [name for name in undefined if name in report._data.metrics_of_users]
     of_all = [name for name in undefined if name not in of_users]
@@ -151,24 +154,41 @@ def _remark_on_users(report: Report, _: AuditRows) -> Iterator[str]:
         yield f"Undefined for these lists: {', '.join(of_all)}."
 
 
-def describe_equal_scores(users: str, metric: str, score: float, low: float) -> str:
-    """Describe what the interval is if all users have the same score; `low` is its lower end.
+def find_equal_scores(
+    table: pd.DataFrame, is_constant: Flags, names: Sequence[Mapping[str, str] | None]
+) -> Iterator[Finding]:
+    """Find the means of users who all have the same score, and say what their intervals are.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        A row per mean: mean, users, and the lower end of the interval, ci_low.
+    is_constant : bool array
+        Whether all scores of a mean are the same.
+    names : sequence of mapping of str
+        For each mean the metric, and the model if there are several; None: left out.
 
     Examples
     --------
-    >>> describe_equal_scores("All 40 users", "rmse", 0.5, np.nan)
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"mean": [0.5], "users": 40, "ci_low": np.nan})
+    >>> next(find_equal_scores(table, np.array([True]), [{"metric": "rmse"}])).sentence
     'All 40 users score 0.5000 in rmse: no interval can be computed from scores that do not vary.'
     """
-    interval = "the interval is the exact binomial bound."
-    if np.isnan(low):
-        interval = "no interval can be computed from scores that do not vary."
-    return f"{users} score {format_number(score)} in {metric}: {interval}"
+    for row, is_same, about in zip(table.to_dict("records"), is_constant, names, strict=True):
+        if is_same and about:
+            numbers = {"users": int(row["users"]), "mean": float(row["mean"])}
+            kind = "equal_scores" if np.isnan(row["ci_low"]) else "extreme_scores"
+            yield Finding(kind, numbers, about)
 
 
-def describe_rough_means(
-    moments: Moments, scores: Floats | None, names: Sequence[tuple[str, str] | None], bounded: Any
-) -> Iterator[str]:
-    """Describe the means whose intervals are rough: few users make them, or scores are skewed.
+def find_rough_means(
+    moments: Moments,
+    scores: Floats | None,
+    bounded: Any,
+    names: Sequence[Mapping[str, str] | None],
+) -> Iterator[Finding]:
+    """Find the means whose intervals are rough: few users make them, or scores are skewed.
 
     Parameters
     ----------
@@ -176,30 +196,27 @@ def describe_rough_means(
         The moments of the scores.
     scores : float64 array, shape (n_users, n_columns), optional
         The scores, if they are known.
-    names : sequence of tuple of str
-        For each column, whose scores they are (" of A", or ""), and the metric; None: left out.
     bounded : bool or array
         Whether all scores of a column are in [0, 1]. Their intervals are right if they are skewed.
+    names : sequence of mapping of str
+        For each column the metric, and the model if there are several; None: left out.
     """
     is_bounded = np.broadcast_to(bounded, len(names))
     for column in np.flatnonzero((moments.count > 1) & ~moments.is_constant).tolist():
-        if (name := names[column]) is None:
+        if (about := names[column]) is None:
             continue
-        (whose, metric), users = name, int(moments.count[column])
-        few, side = int(moments.n_nonzero[column]), "other than 0"
+        users, few, usual = int(moments.count[column]), int(moments.n_nonzero[column]), 0
         if is_bounded[column] and moments.n_below[column] < few:
-            few, side = int(moments.n_below[column]), "below 1"
-        end = f"in {metric}: the interval of the mean is rough."
+            few, usual = int(moments.n_below[column]), 1
         if is_of_few(users, few):
-            verb = "has" if few == 1 else "have"
-            yield f"Only {few} of {users} users{whose} {verb} a score {side} {end}"
+            yield Finding(
+                "few_different_scores", {"few": few, "users": users, "usual": usual}, about
+            )
         elif scores is not None and not is_bounded[column]:
             skewness = measure_skewness(scores[:, column])
             if users < (needed := count_needed_users(skewness)):
-                yield (
-                    f"The scores of {users} users{whose} are skewed (skewness {skewness:.1f}: "
-                    f"{needed} users are needed) {end}"
-                )
+                numbers = {"users": users, "skewness": skewness, "needed": needed}
+                yield Finding("skewed_scores", numbers, about)
 
 
 def _remark_on_ties(report: Report, audit_rows: AuditRows) -> Iterator[str]:
@@ -297,11 +314,6 @@ def _find_z(totals: Totals) -> Floats:
     with np.errstate(all="ignore"):
         max_error = np.sqrt(np.where(bounded, chance * (1 - chance), np.nan) / totals.n_scored)
         return np.where(np.isnan(totals.z), (totals.mean - chance) / max_error, totals.z)
-
-
-def _limit_lines(lines: Iterable[str]) -> list[str]:
-    """Return the first lines about a finding, and the number of other metrics."""
-    return list_first(lines, _MAX_LINES, "… and the same in {} more metrics.")
 
 
 def build_verdict(report: Report) -> Verdict:
