@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,13 +20,11 @@ from recsys_ndcg.comparison.verdict import judge
 from recsys_ndcg.errors import (
     InvalidInputError,
     check_level,
-    escape_invisible,
-    format_count,
     quote,
     suggest,
 )
 from recsys_ndcg.files import to_json_value
-from recsys_ndcg.findings import write_verdict
+from recsys_ndcg.findings import Finding, tabulate_findings, write_sentences, write_verdict
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.rendering import (
     Charts,
@@ -34,12 +32,9 @@ from recsys_ndcg.rendering import (
     Renderable,
     Section,
     ShownTable,
-    Verdict,
-    describe_interval,
     format_number,
     format_p_value,
     format_signed,
-    format_size,
     list_first,
     plot,
     pluralise,
@@ -52,16 +47,19 @@ if TYPE_CHECKING:
     import altair as alt
 
     from recsys_ndcg.metrics import Metric
+    from recsys_ndcg.scoring import Signature
+    from recsys_ndcg.significance import Testing
 
 #: Fields of a signature that belong to the data, not to how the metric is computed.
 _OF_THE_DATA = {"users", "train", "catalogue", "features", "base", "groups", "short_below"}
 #: Fields that may differ, with a remark.
 _REMARKED = ("threshold", "max_grade", "version")
-_FEW = {2: "Two", 3: "Three", 4: "Four"}  # data sets that are too few, in words
+_ENOUGH = 5  # data sets: with fewer, a remark says that they are few
 _MANY = 10  # data sets: with no more, they show roughly how much data sets vary
 _MAX_NAMED = 3  # pairs and data sets in a sentence
 _MAX_CHARTS = 4  # pairs with a chart on a page
 _TESTED = ("tested_low", "tested_high")  # intervals of the data sets' own tests
+_COUNTS = ("datasets", "wins_a", "wins_b", "tied")
 _COMBINED = ("mean_d_z", "mean_d_z_low", "mean_d_z_high", "prediction_low", "prediction_high")
 _PAIRS_LEAD = (
     "Each pair of models over all data sets: in how many each is significantly better, and the "
@@ -227,21 +225,59 @@ class MetaAnalysis(Renderable):
         return self._first._data.by_metric[self.metric].sign
 
     @property
+    def _signatures(self) -> dict[str, Signature]:
+        return {name: each.signature(self.metric) for name, each in self.comparisons.items()}
+
+    @property
+    def findings(self) -> pd.DataFrame:
+        """The verdict and the remarks as data, a row each.
+
+        Columns: kind, metric, models, numbers (a dict), severity ("error", "warning" or "fact") and
+        sentence.
+        """
+        return tabulate_findings([*self._judge(), *self._find_remarks()])
+
+    @property
     def verdict(self) -> str:
         """The result in two or three sentences: the data sets one by one, and their mean."""
-        return str(self._judge())
+        return str(write_verdict(self._judge()))
 
-    def _judge(self) -> Verdict:
+    def _judge(self) -> list[Finding]:
+        result, rows = self._first._data.by_metric[self.metric], self._ranked_pairs
         if len(self.datasets) == 1:
-            return write_verdict(judge(self._first._data.by_metric[self.metric]))
-        write = _judge_pair if len(self._pairs) == 1 else _judge_pairs
-        where = self._first._data.by_metric[self.metric].where
-        return Verdict(*map(escape_invisible, write(self, where)))
+            return judge(result)
+        names = {"metric": self.metric, "ranked": result.ranked}
+        if len(rows) == 1:
+            return [*_judge_pair(rows[0], names, self.alpha, self._sign)]
+        return [*_judge_pairs(rows, names, self.alpha, self._sign, len(self.datasets))]
 
     @property
     def remarks(self) -> list[str]:
         """Limits of what the numbers show, a sentence each."""
-        return [escape_invisible(line) for line in _find_remarks(self)]
+        return write_sentences(self._find_remarks())
+
+    def _find_remarks(self) -> list[Finding]:
+        comparisons, pairs = self.comparisons, self._pairs
+        has_predictions = bool(pairs["prediction_low"].notna().any())
+        data = {name: each._data for name, each in comparisons.items()}
+        missing = (
+            replace(finding, names={"dataset": name, **finding.names})
+            for name, each in data.items()
+            for finding in find_missing_lists(
+                {model: each.model_scores[model] for model in self.models}, each.signatures
+            )
+        )
+        return [
+            *missing,
+            *_find_few(len(data), self.alpha, has_predictions=has_predictions),
+            *_find_left_out({name: each.models for name, each in comparisons.items()}),
+            *_find_different_choices(self._signatures),
+            *_find_different_tests(
+                {name: each.testing for name, each in data.items()},
+                [each.tested_by for each in data.values()],
+            ),
+            *_find_missing_means(pairs[pairs["reason"] != ""] if len(data) > 1 else pairs[:0]),
+        ]
 
     def plot(self, *, a: str | None = None, b: str | None = None) -> alt.ConcatChart:
         """Return a forest plot of two models: their difference and d_z in each data set.
@@ -281,7 +317,7 @@ class MetaAnalysis(Renderable):
         names = list_first(self.datasets, _MAX_NAMED)
         return Document(
             title=f"{len(self.models)} models on {pluralise(len(self.datasets), 'data set')}",
-            verdicts=[self._judge()],
+            verdicts=[write_verdict(self._judge())],
             facts=(
                 f"{len(self.models)} models, {pluralise(len(self.datasets), 'data set')} "
                 f"({', '.join(names)}), random effects, Holm over "
@@ -296,9 +332,7 @@ class MetaAnalysis(Renderable):
                     _DIFFERENCES_LEAD,
                     [_build_differences_table(self)],
                 ),
-                build_signatures_section(
-                    {name: one.signature(self.metric) for name, one in self.comparisons.items()}
-                ),
+                build_signatures_section(self._signatures),
             ],
             names_to_shorten=[*self.models, *self.datasets, self.metric],
         )
@@ -331,9 +365,8 @@ class MetaAnalysis(Renderable):
             "differences": to_json_value(self.differences.astype(object).to_dict("records")),
             "verdict": self.verdict,
             "remarks": self.remarks,
-            "signatures": {
-                name: one.signature(self.metric).text for name, one in self.comparisons.items()
-            },
+            "findings": to_json_value(self.findings.to_dict("records")),
+            "signatures": {name: each.text for name, each in self._signatures.items()},
         }
 
 
@@ -409,7 +442,7 @@ def across(
             "name in every comparison."
         )
         raise InvalidInputError(msg)
-    _check_signatures(read, name)
+    _check_signatures(found._signatures, name)
     if found.differences.empty:
         msg = "No comparison tests two models that all data sets have. Compare all with all."
         raise InvalidInputError(msg)
@@ -471,137 +504,131 @@ def _choose_metric(read: Mapping[str, Comparison], metric: str | Metric | None) 
     return str(metric)
 
 
-def _find_differences(read: Mapping[str, Comparison], metric: str) -> Iterator[tuple[str, Any]]:
-    """Yield each field in which a data set's signature differs from the first, with both values.
+def _compare_signatures(
+    signatures: Mapping[str, Signature],
+) -> Iterator[tuple[str, list[Any], tuple[str, str]]]:
+    """Yield each choice in which a data set differs from the first, both values and data sets.
 
     Fields of the data are left out. The digest of a function is of its values for the data's
     grades: functions are compared by their names.
     """
-    (first, one), *others = read.items()
+    (first, signature), *others = signatures.items()
     for name, other in others:
-        found = one.signature(metric).differences(other.signature(metric))
-        for field, values in found.items():
-            mine, theirs = (
-                each.partition("#")[0] if isinstance(each, str) else each for each in values
-            )
-            if field not in _OF_THE_DATA and mine != theirs:
-                yield field, (first, mine, name, theirs)
+        for choice, values in signature.differences(other).items():
+            plain = [
+                value.partition("#")[0] if isinstance(value, str) else value for value in values
+            ]
+            if choice not in _OF_THE_DATA and plain[0] != plain[1]:
+                yield choice, plain, (first, name)
 
 
-def _check_signatures(read: Mapping[str, Comparison], metric: str) -> None:
+def _check_signatures(signatures: Mapping[str, Signature], metric: str) -> None:
     """Raise if the metric is computed in another way on another data set."""
-    for field, (first, mine, name, theirs) in _find_differences(read, metric):
-        if field not in _REMARKED:
+    for choice, (value, other_value), (first, other) in _compare_signatures(signatures):
+        if choice not in _REMARKED:
             msg = (
-                f"{metric} was computed in different ways: {field} is {quote(mine)} for {first!r} "
-                f"and {quote(theirs)} for {name!r}. Evaluate both in the same way."
+                f"{metric} was computed in different ways: {choice} is {quote(value)} for "
+                f"{first!r} and {quote(other_value)} for {other!r}. Evaluate both in the same way."
             )
             raise InvalidInputError(msg)
 
 
-# Words
+# Findings
 
 
-def _find_remarks(found: MetaAnalysis) -> Iterator[str]:
-    """Yield one sentence for each limit of what the data sets show."""
-    count, read = len(found.datasets), found.comparisons
-    lines = (
-        f"{name}: {missing.sentence}"
-        for name, one in read.items()
-        for missing in find_missing_lists(
-            {model: one._data.model_scores[model] for model in found.models}, one.signatures
-        )
-    )
-    yield from list_first(lines, _MAX_NAMED, "… and the same on {} more data sets.")
-    if count == 1:
-        yield "One data set is one observation: it has no mean over data sets, and no interval."
-    elif count in _FEW:
-        yield (
-            f"{_FEW[count]} data sets are {_FEW[count].lower()} observations, however many users "
-            "they have: a claim about other data sets needs more."
-        )
-    if 3 < count <= _MANY and found.pairs["prediction_low"].notna().any():
-        yield (
-            f"The prediction intervals are rough: with four to {_MANY} data sets, they hold less "
-            f"often than {100 * (1 - found.alpha):.10g} % if the true differences vary little."
-        )
-    left_out = [
-        f"{model} (not in {', '.join(missing)})"
-        for model in dict.fromkeys(model for one in read.values() for model in one.models)
-        if (missing := [name for name, one in read.items() if model not in one.models])
-    ]
+def _find_few(count: int, alpha: float, *, has_predictions: bool) -> Iterator[Finding]:
+    """Find whether the data sets are few, for a mean or for the intervals of predictions."""
+    if count < _ENOUGH:
+        yield Finding("few_data_sets" if count > 1 else "one_data_set", {"datasets": count})
+    if 3 < count <= _MANY and has_predictions:
+        numbers = {"datasets": count, "most": _MANY, "alpha": alpha}
+        yield Finding("rough_prediction_intervals", numbers)
+
+
+def _find_left_out(models: Mapping[str, Sequence[str]]) -> Iterator[Finding]:
+    """Find the models that some data sets do not have."""
+    every = dict.fromkeys(model for names in models.values() for model in names)
+    without = {
+        model: [dataset for dataset, names in models.items() if model not in names]
+        for model in every
+    }
+    left_out = {model: datasets for model, datasets in without.items() if datasets}
     if left_out:
-        yield (
-            "Models that some data sets do not have are left out: "
-            f"{', '.join(list_first(left_out, _MAX_NAMED))}."
-        )
-    for field, (first, mine, name, theirs) in _find_differences(read, found.metric):
-        yield f"{field} is {mine} for {first} and {theirs} for {name}."
-    tests = {name: one._data.tested_by for name, one in read.items()}
-    testings = [one._data.testing for one in read.values()]
-    if len({(one.test, one.correction, one.family, one.alpha) for one in testings}) > 1:
-        every = "; ".join(f"{name}: {text}" for name, text in tests.items())
-        yield f"The data sets are tested in different ways, so wins do not mean the same ({every})."
-    unknown = found.pairs.loc[found.pairs["reason"] != "", ["a", "b"]]
-    if count > 1 and len(unknown):
-        names = [f"{a} and {b}" for a, b in unknown.itertuples(index=False)]
-        yield (
-            "No mean over data sets, because fewer than two have a d_z with an interval: "
-            f"{', '.join(list_first(names, _MAX_NAMED))}."
-        )
+        names = {"models": [*left_out], "datasets": [*left_out.values()]}
+        yield Finding("left_out_models", names=names)
 
 
-def _judge_pair(found: MetaAnalysis, where: str) -> tuple[str, str]:
-    """Return the headline on two models, and the evidence."""
-    (row,) = found._ranked_pairs
-    a, b, count = row["a"], row["b"], format_count(row["datasets"], "data set")
-    first = (
-        f"Of {count}, {a} is significantly better than {b} in {where} on {row['wins_a']}, "
-        f"{b} on {row['wins_b']}, neither on {row['tied']}."
-    )
+def _find_different_choices(signatures: Mapping[str, Signature]) -> Iterator[Finding]:
+    for choice, values, datasets in _compare_signatures(signatures):
+        (value, other_value), (dataset, other_dataset) = map(str, values), datasets
+        names = {"choice": choice, "value": value, "other_value": other_value}
+        names |= {"dataset": dataset, "other_dataset": other_dataset}
+        yield Finding("different_choice", names=names)
+
+
+def _find_different_tests(
+    testings: Mapping[str, Testing], in_words: Sequence[str]
+) -> Iterator[Finding]:
+    tests = {(each.test, each.correction, each.family, each.alpha) for each in testings.values()}
+    if len(tests) > 1:
+        names = {"datasets": [*testings], "tests": [*in_words]}
+        yield Finding("different_tests", names=names)
+
+
+def _find_missing_means(pairs: pd.DataFrame) -> Iterator[Finding]:
+    if len(pairs):
+        names = {"model": pairs["a"].tolist(), "other": pairs["b"].tolist()}
+        yield Finding("no_mean_over_data_sets", names=names)
+
+
+def _judge_pair(
+    row: Mapping[str, Any], names: Mapping[str, str], alpha: float, sign: int
+) -> Iterator[Finding]:
+    """Find which of two models is better, in each data set and on average."""
+    names = {**names, "model": row["a"], "other": row["b"]}
+    yield Finding("wins_by_data_set", {name: row[name] for name in _COUNTS}, names)
     if row["reason"]:
-        return first, ""
-    interval = describe_interval(row["mean_d_z_low"], row["mean_d_z_high"], found.alpha)
-    end = "so which of them is better on other data sets is not known"
-    if row["p_corrected"] <= found.alpha:
-        better, _ = _name_better_first(found, row)
-        end = f"so {better} is better on average over data sets like these"
-    return first, (
-        f"The mean d_z of {a} minus {b} is {format_size(row['mean_d_z'])} "
-        f"({interval}, p = {row['p_corrected']:.2g}), {end}."
-    )
+        return
+    numbers = {name: row[name] for name in _COMBINED[:3]}
+    numbers |= {"p": row["p_corrected"], "alpha": alpha}
+    if row["p_corrected"] > alpha:
+        yield Finding("no_winner_on_average", numbers, names)
+    else:
+        winner, _ = _name_better_first(row, sign)
+        yield Finding("winner_on_average", numbers, {**names, "winner": winner})
 
 
-def _judge_pairs(found: MetaAnalysis, where: str) -> tuple[str, str]:
-    """Return the headline on several pairs of models, and the evidence."""
-    pairs = found.pairs
-    count, n_pairs = format_count(len(found.datasets), "data set"), len(pairs)
-    in_all = pairs[["wins_a", "wins_b"]].max(axis=1) == len(found.datasets)
-    both = (pairs["wins_a"] > 0) & (pairs["wins_b"] > 0)
-    first = (
-        f"Pairs with the same significantly better model in {where} on each of {count}: "
-        f"{int(in_all.sum())} of {n_pairs}."
-    )
-    if both.any():
-        first = f"{first} With one on some and the other on others: {int(both.sum())}."
-    if (pairs["reason"] != "").all():
-        return first, ""
-    rows = [one for one in found._ranked_pairs if one["p_corrected"] <= found.alpha]
-    if not rows:
-        return first, (
-            "On average over data sets like these, no model is shown to be better than "
-            f"another (mean d_z, corrected p above {found.alpha:g})."
-        )
-    names = [" than ".join(_name_better_first(found, one)) for one in rows]
-    return first, (
-        f"Shown to be better on average over data sets like these (mean d_z, corrected p "
-        f"at most {found.alpha:g}): {', '.join(list_first(names, _MAX_NAMED))}."
-    )
+def _judge_pairs(
+    rows: Sequence[Mapping[str, Any]],
+    names: Mapping[str, str],
+    alpha: float,
+    sign: int,
+    n_datasets: int,
+) -> Iterator[Finding]:
+    """Find in how many pairs a model is better in each data set, and which are on average."""
+    wins = [(row["wins_a"], row["wins_b"]) for row in rows]
+    numbers = {
+        "pairs": len(rows),
+        "datasets": n_datasets,
+        "same_winner": sum(max(pair) == n_datasets for pair in wins),
+        "other_winner": sum(min(pair) > 0 for pair in wins),
+    }
+    yield Finding("winners_in_all_data_sets", numbers, names)
+    if all(row["reason"] for row in rows):
+        return
+    clear = [row for row in rows if row["p_corrected"] <= alpha]
+    if not clear:
+        yield Finding("no_winners_on_average", {"alpha": alpha}, names)
+        return
+    numbers = {"p": [row["p_corrected"] for row in clear], "alpha": alpha}
+    winners, losers = zip(*(_name_better_first(row, sign) for row in clear), strict=True)
+    pairs = {"winner": [*winners], "loser": [*losers]}
+    yield Finding("winners_on_average", numbers, {**names, **pairs})
 
 
-def _name_better_first(found: MetaAnalysis, row: Mapping[str, Any]) -> tuple[str, str]:
+def _name_better_first(row: Mapping[str, Any], sign: int) -> tuple[str, str]:
     a, b = row["a"], row["b"]
-    return (a, b) if row["mean_d_z"] * found._sign > 0 else (b, a)
+    return (a, b) if row["mean_d_z"] * sign > 0 else (b, a)
 
 
 # Tables

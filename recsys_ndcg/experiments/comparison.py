@@ -162,8 +162,10 @@ class ExperimentComparison(Comparison):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tables, the verdict and the remarks as values for JSON; NaN becomes None."""
-        tables = self.trends.tables if self._folds.cuts else {}
-        trends = {name: _to_rows(one) for name, one in tables.items()}
+        trends = {}
+        if self._folds.cuts:
+            trends = {name: _to_rows(table) for name, table in self.trends.tables.items()}
+            trends["findings"] = to_json_value(self.trends.findings.to_dict("records"))
         return {
             **super().to_dict(),
             "trends": trends or None,

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.errors import InvalidInputError, escape_invisible
+from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.experiments.fold_scores import FoldScores, make_group_table, show_groups
+from recsys_ndcg.findings import Finding, tabulate_findings, write_sentences
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.rendering import (
     Charts,
@@ -20,12 +21,7 @@ from recsys_ndcg.rendering import (
     Renderable,
     Section,
     ShownTable,
-    describe_interval,
-    format_p,
-    format_size,
     format_times,
-    join_names,
-    list_first,
     plot,
     pluralise,
 )
@@ -129,69 +125,34 @@ class Trends(Renderable):
             table[f"{name}_p_corrected"] = CORRECTIONS["holm"].correct(found.p)
         return table
 
-    def write_findings(self, metric: str) -> list[str]:
-        """Write each model's trend, who is better or worse at the last cut, and remarks.
+    @property
+    def findings(self) -> pd.DataFrame:
+        """Each model's trend in each metric, and who is better or worse at the last cut.
 
-        Parameters
-        ----------
-        metric : str
-            The name of the metric.
+        Columns: kind, metric, models, numbers (a dict), severity and sentence.
         """
+        metrics = self.comparison.metrics
+        return tabulate_findings(finding for name in metrics for finding in self._find(name))
+
+    def _find(self, metric: str) -> list[Finding]:
+        """Return the findings in a metric, the best models first."""
         if len(self.cuts) < 2:
-            return ["There is only one cut, so there is no trend."]
+            return [Finding("one_cut", names={"metric": metric})]
+        alpha = self.comparison._data.testing.alpha
+        sign = self.comparison._data.by_metric[metric].sign
+        slopes, table = (pd.DataFrame(each.loc[metric]) for each in (self._slopes, self._table))
         board = self.comparison.leaderboards[metric].index
-        each = (self._write_slope(metric, name) for name in board if name in self.folds.models)
-        lines = list_first(each, _MAX_LINES, "… and {} more models.")
-        lines += [*self._compare_ends(metric), *self._compare_chance(metric)]
-        return [escape_invisible(line) for line in lines]
+        ranked = slopes.loc[board[board.isin(slopes.index)]]
+        ends = table["mean"].unstack("cut").iloc[:, [0, -1]]  # noqa: PD010
+        chance = table["chance"].groupby("cut").first().iloc[[0, -1]]
+        return [
+            *_find_slopes(metric, ranked, alpha),
+            *_compare_ends(metric, slopes, ends, alpha, sign),
+            *_compare_chance(metric, slopes["change"], *chance.tolist()),
+        ]
 
-    def _write_slope(self, metric: str, model: str) -> str:
-        alpha, row = self.comparison._data.testing.alpha, self._slopes.loc[[(metric, model)]]
-        slope, low, high, _, p = row.to_numpy()[0, :5].tolist()
-        verb = "has no clear trend"
-        if p <= alpha:
-            verb = "falls" if slope < 0 else "rises"
-        evidence = ""
-        if not np.isnan(p):
-            holm = "Holm " if len(self.folds.models) > 1 else ""
-            evidence = f" ({describe_interval(low, high, alpha)}, {holm}{format_p(p)})"
-        return f"{metric} of {model} {verb}: {format_size(slope)} per cut{evidence}."
-
-    def _compare_ends(self, metric: str) -> Iterator[str]:
-        """Yield which means are significantly better or worse at the last cut than at the first."""
-        slopes, sign = self._slopes.loc[metric], self.comparison._data.by_metric[metric].sign
-        is_clear = slopes["change_p_corrected"] <= self.comparison._data.testing.alpha
-        ends = self._table["mean"].loc[metric].unstack("cut")  # noqa: PD010
-        for word, way in (("Worse", -1), ("Better", 1)):
-            names = slopes.index[is_clear & (np.sign(sign * slopes["change"]) == way)]
-            texts = [
-                f"{name} ({format_size(ends.loc[name].iloc[0])} to "
-                f"{format_size(ends.loc[name].iloc[-1])})"
-                for name in names
-            ]
-            if texts:
-                yield (
-                    f"{word} in {metric} at the last cut alone than at the first: "
-                    f"{', '.join(list_first(texts, _MAX_LINES))}."
-                )
-        if not is_clear.any():
-            yield f"No mean {metric} at the last cut differs clearly from the mean at the first."
-
-    def _compare_chance(self, metric: str) -> Iterator[str]:
-        """Yield a remark if random order scores differently at the last cut."""
-        chance = self._table["chance"].loc[metric].groupby("cut").first()
-        first, last = chance.iloc[0], chance.iloc[-1]
-        change: Any = self._slopes.loc[metric]["change"]
-        alike = change.index[np.sign(change) == np.sign(last - first)]
-        if abs(last - first) > _DIFFERENT_CHANCE:
-            part = ""
-            if len(alike):
-                names = join_names(alike, _MAX_LINES)
-                part = f": lists of other lengths may explain a part of the trend of {names}"
-            yield (
-                f"Chance in {metric} is {format_size(first)} at the first cut and "
-                f"{format_size(last)} at the last{part}."
-            )
+    def _write(self, metric: str) -> list[str]:
+        return write_sentences(self._find(metric), _MAX_LINES)
 
     def show_scores(self, metric: str) -> ShownTable:
         """Return the table of the scores in a metric, a row per cut."""
@@ -233,9 +194,7 @@ class Trends(Renderable):
 
     def build_section(self, metrics: Sequence[str]) -> Section:
         """Return the section of a document: the scores by cut, and the trends."""
-        parts = [
-            part for name in metrics for part in (self.show_scores(name), self.write_findings(name))
-        ]
+        parts = [part for name in metrics for part in (self.show_scores(name), self._write(name))]
         return Section("time", "Scores over time", _LEAD, parts)
 
     def build_page_section(self) -> Section:
@@ -245,7 +204,7 @@ class Trends(Renderable):
             charts: list[Any] = []
             with suppress(InvalidInputError):  # no scores
                 charts.append(Charts(self.plot(name)))
-            parts = [*charts, self.write_findings(name), self.show_scores(name)]
+            parts = [*charts, self._write(name), self.show_scores(name)]
             options.append(Section.folded(name, parts))
         ratings = Section.folded("The ratings at each cut", [self.show_ratings()])
         parts = [Choice.folded("Metric", options), ratings]
@@ -264,3 +223,41 @@ class Trends(Renderable):
             ],
             names_to_shorten=[*self.comparison.models, *self.comparison.metrics],
         )
+
+
+def _find_slopes(metric: str, slopes: pd.DataFrame, alpha: float) -> Iterator[Finding]:
+    """Find whether the mean of each model rises or falls."""
+    correction = "Holm" if len(slopes) > 1 else None
+    for model, row in slopes.to_dict("index").items():
+        p, slope = row["slope_p_corrected"], row["slope"]
+        kind = "no_clear_trend"
+        if p <= alpha:
+            kind = "falling_score" if slope < 0 else "rising_score"
+        numbers = {name: row[name] for name in ("slope", "slope_low", "slope_high")}
+        names = {"metric": metric, "model": model, "correction": correction}
+        yield Finding(kind, {**numbers, "p": p, "alpha": alpha}, names)
+
+
+def _compare_ends(
+    metric: str, slopes: pd.DataFrame, ends: pd.DataFrame, alpha: float, sign: int
+) -> Iterator[Finding]:
+    """Find which means are significantly better or worse at the last cut than at the first."""
+    is_clear = slopes["change_p_corrected"] <= alpha
+    for kind, way in (("worse_at_last_cut", -1), ("better_at_last_cut", 1)):
+        models = slopes.index[is_clear & (np.sign(sign * slopes["change"]) == way)]
+        if len(models):
+            first, last = ends.loc[models].to_numpy().T.tolist()
+            names = {"metric": metric, "models": models.tolist()}
+            yield Finding(kind, {"first": first, "last": last}, names)
+    if not is_clear.any():
+        yield Finding("no_clear_change", names={"metric": metric})
+
+
+def _compare_chance(
+    metric: str, change: pd.Series[float], first: float, last: float
+) -> Iterator[Finding]:
+    """Find whether random order scores differently at the last cut."""
+    if abs(last - first) > _DIFFERENT_CHANCE:
+        alike = change.index[np.sign(change) == np.sign(last - first)]
+        names = {"metric": metric, "models": alike.tolist()}
+        yield Finding("changing_chance", {"first": first, "last": last}, names)

@@ -99,12 +99,12 @@ def tabulate_findings(findings: Iterable[Finding]) -> pd.DataFrame:
     )
 
 
-def write_sentences(findings: Iterable[Finding]) -> list[str]:
+def write_sentences(findings: Iterable[Finding], most: int = _MAX_SENTENCES) -> list[str]:
     """Write a sentence per finding; of many about the same thing, the first and their number."""
     sentences: list[str] = []
     for more, group in groupby(findings, lambda finding: finding.template.more):
         texts = [finding.sentence for finding in group]
-        sentences += list_first(texts, _MAX_SENTENCES, more) if more else texts
+        sentences += list_first(texts, most, more) if more else texts
     return sentences
 
 

@@ -19,6 +19,7 @@ from recsys_ndcg.scoring import Signature
 from recsys_ndcg.significance import combine_effects
 from tests.comparison.models import models
 from tests.errors import assert_rejected
+from tests.findings.data_set_claims import check_data_sets
 
 METRICS = ["ndcg@5", "rmse"]
 
@@ -69,15 +70,9 @@ def test_pairs_count_wins_and_have_the_mean_of_d_z() -> None:
     table = THREE.pairs.sort_values("p")
     by_holm = np.maximum.accumulate(table["p"] * [3, 2, 1])
     assert table["p_corrected"].tolist() == pytest.approx(by_holm.tolist())
-    assert THREE.verdict.startswith(
-        "Pairs with the same significantly better model in ndcg@5 (rated "
-    )
-    assert "each of 3 data sets: 3 of 3." in THREE.verdict
-    assert THREE.verdict.endswith(
-        "(mean d_z, corrected p at most 0.05): "
-        + ", ".join(f"{row['a']} than {row['b']}" for row in table.to_dict("records"))
-        + "."
-    )
+    kinds = ["winners_in_all_data_sets", "winners_on_average", "few_data_sets"]
+    assert check_data_sets(THREE) == THREE.findings["kind"].tolist() == kinds
+    assert THREE.findings["models"].tolist() == [(), ("good", "fair", "poor"), ()]
 
 
 def test_the_order_of_the_models_does_not_matter() -> None:
@@ -98,13 +93,15 @@ def test_lower_is_better_for_errors() -> None:
     row = found.pairs.iloc[0]
     assert (row["wins_a"], row["wins_b"], row["tied"]) == (5, 0, 0)
     assert row["mean_d_z"] < 0
-    assert found.verdict.startswith(
-        "Of 5 data sets, a is significantly better than b in rmse (rated items) on 5"
+    kinds = ["wins_by_data_set", "winner_on_average", "rough_prediction_intervals"]
+    assert check_data_sets(found) == kinds
+    low, high, p = row[["mean_d_z_low", "mean_d_z_high", "p"]]
+    assert found.verdict == (
+        "Of 5 data sets, a is significantly better than b in rmse (rated items) on 5, b on 0, "
+        f"neither on 0. The mean d_z of a minus b is {row['mean_d_z']:.4f} (95 % interval "
+        f"{low:.4f} to {high:.4f}, p = {p:.2g}), so a is better on average over data sets like "
+        "these."
     )
-    assert "a is better on average over data sets like these" in found.verdict
-    low, high = row[["mean_d_z_low", "mean_d_z_high"]]
-    assert f"(95 % interval {low:.4f} to {high:.4f}, p = " in found.verdict
-    assert not [line for line in found.remarks if "observations" in line]
 
 
 def test_a_pair_may_be_better_here_and_worse_there() -> None:
@@ -112,26 +109,27 @@ def test_a_pair_may_be_better_here_and_worse_there() -> None:
     found = rn.across({"x": compared(90, 0, a=0.5, b=4.0), "y": compared(90, 9, b=0.5, a=4.0)})
     row = found.pairs.iloc[0]
     assert (row["wins_a"], row["wins_b"], row["tied"]) == (1, 1, 0)
-    assert "so which of them is better on other data sets is not known" in found.verdict
+    assert "no_winner_on_average" in check_data_sets(found)
     assert math.isnan(row["prediction_low"])
     three = {"a": 0.5, "b": 4.0, "c": 0.9}
     other = {"a": 4.0, "b": 0.5, "c": 0.9}
     found = rn.across({"x": compared(90, 0, **three), "y": compared(90, 9, **other)})
     assert "good" not in str(found)
     assert found.differences["better"].map(type).isin([str, type(None)]).all()
-    assert "With one on some and the other on others: 2." in found.verdict
-    assert "no model is shown to be better than another" in found.verdict
+    first, second, *_ = found._judge()
+    assert "no_winners_on_average" in check_data_sets(found)
+    assert first.numbers["other_winner"] == 2
+    assert found.verdict == f"{first.sentence} {second.sentence}"
 
 
 def test_few_data_sets_are_few_observations() -> None:
     """One, two, three and four have a remark; of four to ten, the prediction intervals have one."""
     parts = {f"d{n}": compared(30, n, a=1.0, b=1.5) for n in range(11)}
-    rough = "The prediction intervals are rough: with four to 10 data sets, they hold less often"
-    for count, word in enumerate(("One", "Two", "Three", "Four", "", "", "", "", "", ""), start=1):
+    few = ["one_data_set", *["few_data_sets"] * 3, *[""] * 6]
+    for count, kind in enumerate(few, start=1):
         found = rn.across(dict([*parts.items()][:count]))
-        lines = found.remarks
-        assert not word or lines.pop(0).startswith(f"{word} data set")
-        assert [line.startswith(rough) for line in lines] == [True] * (count > 3)
+        rough = "rough_prediction_intervals" if count > 3 else ""
+        assert [one.kind for one in found._find_remarks()] == [*filter(None, [kind, rough])]
         assert ("prediction" in str(found)) == (count > 2)
     assert rn.across(parts).remarks == []
 
@@ -157,8 +155,8 @@ def test_users_who_never_differ_give_no_d_z() -> None:
     assert np.isnan([second["ci_low"], second["ci_high"], second["d_z"]]).all()
     row = found.pairs.iloc[0]
     assert (row["datasets"], row["tied"] >= 1, math.isnan(row["mean_d_z"])) == (2, True, True)
-    assert "fewer than two have a d_z with an interval: a and b." in found.remarks[-1]
-    assert "not known" not in found.verdict
+    kinds = ["wins_by_data_set", "few_data_sets", "no_mean_over_data_sets"]
+    assert check_data_sets(found) == kinds
 
 
 def test_models_and_metrics_must_be_shared(tmp_path: Path) -> None:
@@ -167,8 +165,9 @@ def test_models_and_metrics_must_be_shared(tmp_path: Path) -> None:
     more.save(tmp_path / "more.json")
     found = rn.across({"small": SMALL, "more": tmp_path / "more.json"})
     assert found.models == ["good", "fair"]
-    left_out = "left out: poor (not in more), other (not in small)."
-    assert any(left_out in line for line in found.remarks)
+    assert "left_out_models" in check_data_sets(found)
+    (models_left_out,) = found.findings.query("kind == 'left_out_models'")["models"]
+    assert models_left_out == ("poor", "other")
     alone = compared(70, 3, good=0.8, x=2.0)
     assert_rejected("fewer than two models in common", rn.across, {"s": SMALL, "x": alone})
     rated = compared(50, 4, ["rmse", "ndcg@5"])
@@ -217,7 +216,7 @@ def test_the_metric_must_be_computed_in_the_same_way() -> None:
     assert rn.across({"small": SMALL, "x": other}, metric="rmse").models == SMALL.models
     assert_rejected("protocol", rn.across, {"s": SMALL, "x": resigned(LARGE, protocol="supplied")})
     found = rn.across({"small": SMALL, "x": resigned(LARGE, version="0.0.1")})
-    assert any(line.endswith("and 0.0.1 for x.") for line in found.remarks)
+    assert check_data_sets(found)[-1] == "different_choice"
     binary = [
         rn.compare(models(n, n), metrics=["precision@3"], threshold=threshold)
         for n, threshold in ((50, 4), (80, 3))
@@ -229,10 +228,9 @@ def test_the_metric_must_be_computed_in_the_same_way() -> None:
 def test_different_tests_are_a_remark() -> None:
     """Wins do not mean the same."""
     other = rn.compare(models(70, 3), metrics=METRICS, alpha=0.01)
-    lines = rn.across({"small": SMALL, "x": other}).remarks
-    assert any("tested in different ways" in line and "alpha 0.01" in line for line in lines)
+    assert "different_tests" in check_data_sets(rn.across({"small": SMALL, "x": other}))
     other = rn.compare(models(70, 3), metrics=METRICS, family="baseline")
-    assert "models against good" in " ".join(rn.across({"small": SMALL, "x": other}).remarks)
+    assert "different_tests" in check_data_sets(rn.across({"small": SMALL, "x": other}))
 
 
 def test_intervals_of_differences_in_the_unit_interval_end_at_1() -> None:

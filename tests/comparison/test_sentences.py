@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import recsys_ndcg as rn
+from recsys_ndcg.comparison.meta_analysis import MetaAnalysis
 from tests.comparison.scenarios import draw_result
 from tests.comparison.sentences import (
     TABLE,
@@ -18,6 +19,7 @@ from tests.comparison.sentences import (
     find_rough,
     find_same,
 )
+from tests.findings.data_set_claims import check_data_sets
 from tests.registered import restore_metrics
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -31,12 +33,9 @@ def check_result(found: Any) -> list[str]:
         return []  # a gate: tests/findings
     if isinstance(found, rn.Comparison):
         return _check_remarks(found)
-    is_analysis = hasattr(found, "comparisons")
-    groups, lines = ("data sets" if is_analysis else "segments"), found.remarks
-    made = [one for line in lines for one in check_sentences(line, groups, found)]
-    if is_analysis and len(found.datasets) > 1:
-        made += check_sentences(found.verdict, "data set", found)
-    return made
+    if isinstance(found, MetaAnalysis):
+        return check_data_sets(found)
+    return [one for line in found.remarks for one in check_sentences(line, "segments", found)]
 
 
 def _check_remarks(found: rn.Comparison) -> list[str]:

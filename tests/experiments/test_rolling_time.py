@@ -26,6 +26,7 @@ from recsys_ndcg.significance import fit_slopes
 from tests.commands import run as run_command
 from tests.errors import assert_rejected
 from tests.experiments.made import item_means, models, ratings, run
+from tests.findings.trend_claims import check_trends
 from tests.pages import page_of, text_of
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*ranked as unknown users:recsys_ndcg.DataWarning")
@@ -225,22 +226,24 @@ def _age(train: pd.DataFrame) -> Any:
     return lambda pairs: pairs["hint"] + max(noise, 0) * rng.normal(size=len(pairs))
 
 
-def test_a_clear_trend_is_found_in_words() -> None:
+def test_a_clear_trend_is_found() -> None:
     """With the models that are worse at the last cut than at the first."""
     hinted = ratings(60).assign(hint=ratings(60)["rating"])
     asked: dict[str, Any] = {"data": hinted, "metrics": ["ndcg@5", "rmse"]}
     found = run({"ageing": _age, **models()}, splits=RollingTime(8), **asked)
-    for metric, verb in (("ndcg@5", "falls: -0.0"), ("rmse", "rises: ")):
-        lines = found.trends.write_findings(metric)
-        assert [one for one in lines if f"ageing {verb}" in one and "Holm p" in one]
-        assert [one for one in lines if "SVD has no clear trend" in one]
-        (worse,) = (one for one in lines if one.startswith(f"Worse in {metric} at the last cut"))
-        assert "first: ageing (" in worse
-        assert "SVD" not in worse
+    for metric, kind in (("ndcg@5", "falling_score"), ("rmse", "rising_score")):
+        kinds = check_trends(found.trends, metric)
+        assert [kinds.count(name) for name in (kind, "no_clear_trend")] == [1, len(models())]
+        models_of = {finding.kind: finding.models for finding in found.trends._find(metric)}
+        assert models_of[kind] == models_of["worse_at_last_cut"][:1] == ("ageing",)
+        assert "SVD" not in models_of["worse_at_last_cut"]
+    table = found.trends.findings
+    assert table["sentence"].str.contains("ageing falls: -0.0.* per cut .*Holm p").any()
+    assert len(table) == len(found.to_dict()["trends"]["findings"])
     assert "falls" in str(found)
     assert "rises" in str(found.trends)
-    (one,) = run(splits=RollingTime([1.43e9])).trends.write_findings("ndcg@5")
-    assert one == "There is only one cut, so there is no trend."
+    alone = run(splits=RollingTime([1.43e9])).trends
+    assert {*alone.findings["kind"]} == {"one_cut"}
 
 
 @pytest.mark.slow
@@ -330,13 +333,12 @@ def test_ten_cuts_of_movietweetings_in_one_command(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "who"),
     [
-        ({"SVD": -0.1, "biases": -0.2, "top": 0.1}, "SVD and biases"),
-        ({"SVD": -0.1, "biases": 0.2, "top": 0.1}, "SVD"),
-        ({"SVD": 0.1, "biases": 0.2, "top": 0.1}, ""),
+        ({"SVD": -0.1, "biases": -0.2, "top": 0.1}, ("SVD", "biases")),
+        ({"SVD": 0.1, "biases": 0.2, "top": 0.1}, ()),
     ],
 )
 def test_other_lengths_of_lists_explain_only_changes_in_the_same_direction(
-    changes: dict[str, float], who: str
+    changes: dict[str, float], who: tuple[str, ...]
 ) -> None:
     """If chance falls and a model rises, they explain nothing of it."""
     trends: Any = Trends(rolled(), rolled()._folds)
@@ -344,6 +346,7 @@ def test_other_lengths_of_lists_explain_only_changes_in_the_same_direction(
     table["chance"] = table.index.get_level_values("cut").map({1: 0.8, 2: 0.7, 3: 0.6, 4: 0.5})
     slopes["change"] = slopes.index.get_level_values("model").map(changes)
     vars(trends).update(_table=table, _slopes=slopes)
-    chance = "Chance in ndcg@5 is 0.8000 at the first cut and 0.5000 at the last"
-    part = f": lists of other lengths may explain a part of the trend of {who}" if who else ""
-    assert f"{chance}{part}." in trends.write_findings("ndcg@5")
+    assert check_trends(trends, "ndcg@5")[-1] == "changing_chance"
+    last = trends._find("ndcg@5")[-1]
+    assert last.models == who
+    assert ("explain a part" in last.sentence) == bool(who)
