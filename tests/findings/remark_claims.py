@@ -14,7 +14,7 @@ from scipy import stats
 
 import recsys_ndcg as rn
 from recsys_ndcg.findings import Finding
-from tests.comparison.sentences import read_numbers
+from tests.findings.verdict_claims import read_numbers
 from tests.findings.claims import claim
 
 
@@ -189,7 +189,7 @@ def list_rough_pairs(
 def _(compared: rn.Comparison, rough: list[int], pairs: int, metric: str, metrics: list[str],
       ranked: str, model: str, other: str, values: str, users: int, *, with_margin: bool,
       **reason: float) -> bool:  # fmt: skip
-    assert f"{metric} ({ranked})" == read_numbers(compared, metric).where
+    assert ranked == read_numbers(compared, metric).ranked
     assert compared._data.testing.test not in {"sign", "wilcoxon"} and metric == metrics[0]
     assert with_margin == (compared._data.margin is not None)
     for name, count in zip(metrics, rough, strict=True):

@@ -49,7 +49,7 @@ def _list_clear(trends: Trends, metric: str, side: int) -> list[str]:
     slopes: Any = trends.slopes.loc[metric]
     clear = slopes[slopes["change_p_corrected"] <= trends.comparison._data.testing.alpha]
     gains = clear["change"] * (-1 if metric == "rmse" else 1)
-    return gains.index[gains * side > 0].tolist()  # type: ignore[no-any-return]
+    return gains.index[gains * side > 0].tolist()
 
 
 def _list_ends(trends: Trends, metric: str, models: list[str]) -> list[list[float]]:
