@@ -14,8 +14,8 @@ from scipy import stats
 
 import recsys_ndcg as rn
 from recsys_ndcg.findings import Finding
-from tests.findings.verdict_claims import read_numbers
 from tests.findings.claims import claim
+from tests.findings.verdict_claims import read_numbers
 
 
 @claim("missing_lists")
