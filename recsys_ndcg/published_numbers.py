@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,8 @@ import pandas as pd
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.errors import InvalidInputError, check_integer, quote
+from recsys_ndcg.files import to_json_value
+from recsys_ndcg.findings import Finding, tabulate_findings, write_sentences
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.lists import to_lists
 from recsys_ndcg.rendering import Document, Renderable, Section, ShownTable, format_number
@@ -47,6 +49,7 @@ _RANKED = {
     "is_rated",
 }  # of these, what says which items are ranked
 _ALL_ITEMS, _RATED_ITEMS = "all items", "rated items"
+_IMPOSSIBLE = {"number_above_best", "number_below_worst"}
 _MOST_ITEMS = 1_000_000
 
 
@@ -117,13 +120,30 @@ class NumberExplanation(Renderable):
         order) and ``verdict``.
     remarks : list of str
         What the number implies, and what was assumed.
+    findings : pandas.DataFrame
+        The verdict on each protocol, and the remarks.
     """
 
     text: str
     metric: str
     value: float
     table: pd.DataFrame
-    remarks: list[str]
+    _verdicts: Sequence[Finding]
+    _remarks: Sequence[Finding]
+
+    @property
+    def remarks(self) -> list[str]:
+        """What the number implies, and what was assumed, a sentence each."""
+        return write_sentences(self._remarks)
+
+    @property
+    def findings(self) -> pd.DataFrame:
+        """The verdict on each protocol and the remarks as data, a row each.
+
+        Columns: kind, metric, models, numbers (a dict), severity ("error" if the text names the
+        protocol, and the number is impossible) and sentence.
+        """
+        return tabulate_findings([*self._verdicts, *self._remarks])
 
     def _document(self, *, with_verdict: bool = False) -> Document:  # noqa: ARG002 - has none
         """Return the document: the table and the remarks."""
@@ -151,7 +171,9 @@ class NumberExplanation(Renderable):
         """Return everything as JSON values; a missing number is None."""
         cells = self.table.astype(object).where(self.table.notna(), None)
         number = {"text": self.text, "metric": self.metric, "value": self.value}
-        return {**number, "protocols": cells.to_dict("records"), "remarks": self.remarks}
+        findings = to_json_value(self.findings.to_dict("records"))
+        sentences = {"remarks": self.remarks, "findings": findings}
+        return {**number, "protocols": cells.to_dict("records"), **sentences}
 
 
 def explain_number(text: str, *, items: int | None = None) -> NumberExplanation:
@@ -199,28 +221,12 @@ def explain_number(text: str, *, items: int | None = None) -> NumberExplanation:
     """
     stated = _read_text(text, items)
     rows = [*_list_protocols(stated)]
-    names_one = any(row["stated"] for row in rows)
-    shown = [row for row in rows if row["stated"] or not names_one]
-    remarks = []
-    is_possible = not all(row["verdict"].startswith("impossible") for row in rows)
-    if stated.n_relevant is None:
-        remarks.append(
-            "The number of relevant items of each user is not given: chance is for "
-            f"{stated.n_assumed}{', the fewest that allow the number' * is_possible}, and the best "
-            "for as many as count. Add 'leave-one-out' or '5 relevant'."
-        )
-    remarks += [line for row in shown for line in _describe_ranks(stated, row)]
-    if stated.n_items is None:
-        remarks.append(
-            "The size of the catalogue is not given: add '3706 items', or a known data set."
-        )
-    if stated.value > 1 and stated.measurement.is_bounded:
-        remarks.append(
-            f"{stated.measurement} is at most 1. If the number is in percent, write "
-            f"{stated.value:g} %."
-        )
-    table = pd.DataFrame(rows)
-    return NumberExplanation(text, str(stated.measurement), stated.value, table, remarks)
+    verdicts = [_judge_protocol(stated, row) for row in rows]
+    named = [verdict for verdict, row in zip(verdicts, rows, strict=True) if row["stated"]]
+    is_possible = any(verdict.kind not in _IMPOSSIBLE for verdict in verdicts)
+    remarks = [*_find_remarks(stated, named or verdicts, is_possible=is_possible)]
+    table = pd.DataFrame(rows).assign(verdict=[Finding(one.kind).sentence for one in verdicts])
+    return NumberExplanation(text, str(stated.measurement), stated.value, table, verdicts, remarks)
 
 
 def _read_text(text: str, items: int | None) -> _Statement:
@@ -312,7 +318,7 @@ def _list_protocols(stated: _Statement) -> Iterator[dict[str, Any]]:
 def _build_row(
     stated: _Statement, name: str, size: int | None, *, is_stated: bool
 ) -> dict[str, Any]:
-    """Return the chance level and the best score for lists of a size, and the verdict."""
+    """Return the chance level, the worst and the best score for lists of a size."""
     k = stated.measurement.metric.k or 1
     chance, worst = np.nan, 0.0
     if size is not None:
@@ -320,18 +326,28 @@ def _build_row(
     if size is None or stated.n_relevant is None:  # the number of relevant items that is best
         n_best = min(k, size or stated.n_items or k)
         best = _measure_orders(stated, n_best, n_best + 1)[2]
-    low, high = stated.ends
-    verdict = "possible"
-    if np.isnan(best):
-        verdict = "no score"
-    elif low > best or (stated.n_relevant is not None and high < worst):
-        verdict = f"impossible: {'above the best' if low > best else 'below the worst'}"
-    elif high < chance:
-        verdict = "possible, but worse than chance"
-    elif low <= chance <= high:
-        verdict = "possible: chance"
     numbers = {"items": size, "chance": chance, "worst": worst, "best": best}
-    return {"protocol": name, "stated": bool(is_stated), **numbers, "verdict": verdict}
+    return {"protocol": name, "stated": bool(is_stated), **numbers}
+
+
+def _judge_protocol(stated: _Statement, row: Mapping[str, Any]) -> Finding:
+    """Find whether the number is possible under a protocol, a row of `_build_row`."""
+    low, high = stated.ends
+    kind = "possible_number"
+    if np.isnan(row["best"]):
+        kind = "undefined_number"
+    elif low > row["best"]:
+        kind = "number_above_best"
+    elif stated.n_relevant is not None and high < row["worst"]:
+        kind = "number_below_worst"
+    elif high < row["chance"]:
+        kind = "number_below_chance"
+    elif low <= row["chance"] <= high:
+        kind = "number_at_chance"
+    scores = {name: row[name] for name in ("items", "chance", "worst", "best")}
+    names = {"metric": str(stated.measurement), "protocol": row["protocol"]}
+    severity = "" if row["stated"] else "fact"
+    return Finding(kind, {"value": stated.value, **scores}, names, severity)
 
 
 def _measure_orders(stated: _Statement, n_relevant: int, size: int) -> tuple[float, float, float]:
@@ -344,18 +360,35 @@ def _measure_orders(stated: _Statement, n_relevant: int, size: int) -> tuple[flo
     return float(totals.mean[0]), worst, best
 
 
-def _describe_ranks(stated: _Statement, row: dict[str, Any]) -> Iterator[str]:
-    """Yield what a number over sampled items implies for the ranks among all items.
+def _find_remarks(
+    stated: _Statement, verdicts: Iterable[Finding], *, is_possible: bool
+) -> Iterator[Finding]:
+    """Find what a number implies under some protocols, and what was assumed."""
+    names = {"metric": str(stated.measurement)}
+    if stated.n_relevant is None:
+        numbers = {"relevant": stated.n_assumed, "is_possible": is_possible}
+        yield Finding("unknown_relevant_items", numbers, names)
+    for verdict in verdicts:
+        if verdict.kind not in _IMPOSSIBLE:
+            yield from _find_ranks(stated, verdict.names["protocol"], verdict.numbers["items"])
+    if stated.n_items is None:
+        yield Finding("unknown_catalogue", names=names)
+    if stated.value > 1 and stated.measurement.is_bounded:
+        yield Finding("number_above_one", {"value": stated.value}, names)
+
+
+def _find_ranks(stated: _Statement, protocol: str, size: int | None) -> Iterator[Finding]:
+    """Find what a number over sampled items implies for the ranks among all items.
 
     With F(x) the share of users whose item has a rank of at most x, and g(r) the expected score of
     rank r, which falls: F(x) g(x) + (1 - F(x)) g(N) <= mean <= F(x) g(1) + (1 - F(x)) g(x + 1).
     """
-    is_sampled = row["protocol"] not in (_ALL_ITEMS, _RATED_ITEMS)
-    if not is_sampled or stated.n_items is None or stated.n_assumed > 1:
+    n_items = stated.n_items
+    if protocol in (_ALL_ITEMS, _RATED_ITEMS) or size is None or size == n_items:
         return
-    if row["verdict"].startswith("impossible") or row["items"] == stated.n_items:
+    if n_items is None or stated.n_assumed > 1:
         return
-    by_rank = _score_ranks(stated, row["items"])
+    by_rank = _score_ranks(stated, size)
     low, high = stated.ends
     after = np.append(by_rank[1:], by_rank[-1])
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -364,13 +397,17 @@ def _describe_ranks(stated: _Statement, row: dict[str, Any]) -> Iterator[str]:
     least[-1] = most[-1] = 1
     k = stated.measurement.metric.k or 10
     same = int(np.searchsorted(-by_rank, -stated.value)) + 1
-    first, last = int((most >= 0.5).argmax()) + 1, int((least >= 0.5).argmax()) + 1
-    yield (
-        f"{row['protocol']}, of {stated.n_items}: if all users' items had the same rank among all "
-        f"items, it would be about {min(same, stated.n_items)}. Their median rank is from {first} "
-        f"to {last}, and hit@{k} over all items from {format_number(least[k - 1])} to "
-        f"{format_number(most[k - 1])}."
-    )
+    numbers = {
+        "catalogue": n_items,
+        "same_rank": min(same, n_items),
+        "median_low": int((most >= 0.5).argmax()) + 1,
+        "median_high": int((least >= 0.5).argmax()) + 1,
+        "k": k,
+        "hit_low": float(least[k - 1]),
+        "hit_high": float(most[k - 1]),
+    }
+    names = {"metric": str(stated.measurement), "protocol": protocol}
+    yield Finding("implied_ranks", numbers, names)
 
 
 def _score_ranks(stated: _Statement, size: int) -> Floats:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from math import comb, log2
 from typing import Any
 from unittest.mock import patch
@@ -16,6 +15,7 @@ import recsys_ndcg as rn
 from recsys_ndcg.scoring import Audit
 from tests.commands import error_of, json_of, run
 from tests.errors import assert_rejected, rejects
+from tests.findings.published_claims import check_number
 from tests.profiles import examples
 
 PAPER = "HR@10 0.69, leave-one-out, 100 negatives, ML-1M"
@@ -67,9 +67,11 @@ CLASSIFIED = {
 @pytest.mark.parametrize("text", CLASSIFIED)
 def test_published_numbers_are_classified(text: str) -> None:
     """Thirty numbers, some of them impossible."""
-    table = rn.explain_number(text).table
+    found = rn.explain_number(text)
+    table, kinds = found.table, check_number(found)
     chosen = table[table["stated"]] if table["stated"].any() else table
     assert {*chosen["verdict"]} == {CLASSIFIED[text]}
+    assert kinds == found.findings["kind"].tolist()
 
 
 def test_chance_and_best_have_the_textbook_values() -> None:
@@ -103,12 +105,15 @@ def test_the_bounds_for_the_ranks_hold_for_any_users(ranks: list[int], k: int) -
     n_items, negatives = 60, 20
     value = np.mean([score_sampled(rank, n_items, k, negatives) for rank in ranks])
     text = f"HR@{k} {value:.6f}, leave-one-out, 1 in {negatives + 1}, {n_items} items"
-    (remark,) = rn.explain_number(text).remarks
-    *_, same, first, last, _, low, high = map(float, re.findall(r"[\d.]*\d", remark))
-    assert first <= sorted(ranks)[(len(ranks) - 1) // 2] <= last
-    assert low - 1e-4 <= np.mean([rank <= k for rank in ranks]) <= high + 1e-4
+    found = rn.explain_number(text)
+    numbers = found.findings.set_index("kind")["numbers"]["implied_ranks"]
+    assert check_number(found)[-1] == "implied_ranks"
+    middle = sorted(ranks)[(len(ranks) - 1) // 2]
+    assert numbers["median_low"] <= middle <= numbers["median_high"]
+    hits = np.mean([rank <= k for rank in ranks])
+    assert numbers["hit_low"] - 1e-4 <= hits <= numbers["hit_high"] + 1e-4
     if len({*ranks}) == 1 and 0.001 < value < 0.999:
-        assert abs(same - ranks[0]) <= 1
+        assert abs(numbers["same_rank"] - ranks[0]) <= 1
 
 
 def test_texts_are_read_in_many_forms() -> None:
@@ -124,9 +129,9 @@ def test_texts_are_read_in_many_forms() -> None:
         assert (found.text, found.metric, found.value) == (text, "hit@10", 0.69)
     unfiltered = rn.explain_number(PAPER, items=3416)
     assert unfiltered.table.loc[0, "items"] == 3416
-    assert rn.explain_number("HR@10 0.5, 1 in 100, 500 items").remarks[0].startswith("1 relevant")
-    open_ended = rn.explain_number("NDCG@10 1.41").remarks
-    assert [line.split()[0] for line in open_ended] == ["The", "The", "ndcg@10"]
+    assert check_number(rn.explain_number("HR@10 0.5, 1 in 100, 500 items"))[-1] == "implied_ranks"
+    remarks = ["unknown_relevant_items", "unknown_catalogue", "number_above_one"]
+    assert check_number(rn.explain_number("NDCG@10 1.41"))[-3:] == remarks
 
 
 @pytest.mark.parametrize(
@@ -204,8 +209,9 @@ def test_chance_is_that_of_the_fewest_relevant_items_that_allow_a_number(
     chance = found.table.set_index("protocol")["chance"]
     assert chance["among 100"] == pytest.approx(fewest / 100)
     assert chance["all items"] == pytest.approx(fewest / 3706)
-    assert f"chance is for {fewest}, the fewest that allow the number" in found.remarks[0]
-    assert any("median rank" in line for line in found.remarks) == (fewest == 1)
+    numbers = found.findings.set_index("kind")["numbers"]["unknown_relevant_items"]
+    assert numbers == {"relevant": fewest, "is_possible": True}
+    assert ("implied_ranks" in check_number(found)) == (fewest == 1)
 
 
 def test_a_number_that_no_number_of_relevant_items_allows_is_impossible() -> None:
@@ -213,7 +219,8 @@ def test_a_number_that_no_number_of_relevant_items_allows_is_impossible() -> Non
     for text in ("P@10 1.5", "P@10 .421, 3 items"):
         found = rn.explain_number(text)
         assert {*found.table["verdict"]} == {"impossible: above the best"}
-        assert "chance is for 1, and the best for as many as count" in found.remarks[0]
+        numbers = found.findings.set_index("kind")["numbers"]["unknown_relevant_items"]
+        assert numbers == {"relevant": 1, "is_possible": False}
     assert {*found.table["best"].round(9)} == {0.3}
     best = rn.explain_number("P@1000 .03, ML-1M").table["best"]
     assert best.tolist() == pytest.approx([1, 0.1, 0.101, 1])  # of all, among 100 and 101, rated
@@ -222,6 +229,6 @@ def test_a_number_that_no_number_of_relevant_items_allows_is_impossible() -> Non
 def test_the_fewest_relevant_items_are_found_in_few_steps() -> None:
     """A search of all numbers took minutes for a long list."""
     with patch.object(Audit, "of", wraps=Audit.of) as measured:
-        remark = rn.explain_number("P@200 .421, 3000 items").remarks[0]
-    assert "chance is for 85, the fewest" in remark
+        findings = rn.explain_number("P@200 .421, 3000 items").findings.set_index("kind")
+    assert findings["numbers"]["unknown_relevant_items"]["relevant"] == 85
     assert measured.call_count < 25

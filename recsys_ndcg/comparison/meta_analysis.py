@@ -46,9 +46,9 @@ from recsys_ndcg.significance import CORRECTIONS, combine_effects, find_critical
 if TYPE_CHECKING:
     import altair as alt
 
+    from recsys_ndcg.comparison.compared_models import ComparedModels
     from recsys_ndcg.metrics import Metric
     from recsys_ndcg.scoring import Signature
-    from recsys_ndcg.significance import Testing
 
 #: Fields of a signature that belong to the data, not to how the metric is computed.
 _OF_THE_DATA = {"users", "train", "catalogue", "features", "base", "groups", "short_below"}
@@ -257,26 +257,15 @@ class MetaAnalysis(Renderable):
         return write_sentences(self._find_remarks())
 
     def _find_remarks(self) -> list[Finding]:
-        comparisons, pairs = self.comparisons, self._pairs
-        has_predictions = bool(pairs["prediction_low"].notna().any())
-        data = {name: each._data for name, each in comparisons.items()}
-        missing = (
-            replace(finding, names={"dataset": name, **finding.names})
-            for name, each in data.items()
-            for finding in find_missing_lists(
-                {model: each.model_scores[model] for model in self.models}, each.signatures
-            )
-        )
+        data = {name: each._data for name, each in self.comparisons.items()}
+        has_predictions = bool(self._pairs["prediction_low"].notna().any())
         return [
-            *missing,
+            *_find_missing_lists(data, self.models),
             *_find_few(len(data), self.alpha, has_predictions=has_predictions),
-            *_find_left_out({name: each.models for name, each in comparisons.items()}),
+            *_find_left_out({name: each.models for name, each in self.comparisons.items()}),
             *_find_different_choices(self._signatures),
-            *_find_different_tests(
-                {name: each.testing for name, each in data.items()},
-                [each.tested_by for each in data.values()],
-            ),
-            *_find_missing_means(pairs[pairs["reason"] != ""] if len(data) > 1 else pairs[:0]),
+            *_find_different_tests(data),
+            *(_find_missing_means(self._pairs) if len(data) > 1 else ()),
         ]
 
     def plot(self, *, a: str | None = None, b: str | None = None) -> alt.ConcatChart:
@@ -536,6 +525,15 @@ def _check_signatures(signatures: Mapping[str, Signature], metric: str) -> None:
 # Findings
 
 
+def _find_missing_lists(
+    data: Mapping[str, ComparedModels], models: Sequence[str]
+) -> Iterator[Finding]:
+    for dataset, each in data.items():
+        scores = {model: each.model_scores[model] for model in models}
+        for finding in find_missing_lists(scores, each.signatures):
+            yield replace(finding, names={"dataset": dataset, **finding.names})
+
+
 def _find_few(count: int, alpha: float, *, has_predictions: bool) -> Iterator[Finding]:
     """Find whether the data sets are few, for a mean or for the intervals of predictions."""
     if count < _ENOUGH:
@@ -566,18 +564,17 @@ def _find_different_choices(signatures: Mapping[str, Signature]) -> Iterator[Fin
         yield Finding("different_choice", names=names)
 
 
-def _find_different_tests(
-    testings: Mapping[str, Testing], in_words: Sequence[str]
-) -> Iterator[Finding]:
-    tests = {(each.test, each.correction, each.family, each.alpha) for each in testings.values()}
-    if len(tests) > 1:
-        names = {"datasets": [*testings], "tests": [*in_words]}
-        yield Finding("different_tests", names=names)
+def _find_different_tests(data: Mapping[str, ComparedModels]) -> Iterator[Finding]:
+    testings = [each.testing for each in data.values()]
+    if len({(each.test, each.correction, each.family, each.alpha) for each in testings}) > 1:
+        tests = [each.tested_by for each in data.values()]
+        yield Finding("different_tests", names={"datasets": [*data], "tests": tests})
 
 
 def _find_missing_means(pairs: pd.DataFrame) -> Iterator[Finding]:
-    if len(pairs):
-        names = {"model": pairs["a"].tolist(), "other": pairs["b"].tolist()}
+    without = pairs[pairs["reason"] != ""]
+    if len(without):
+        names = {"model": without["a"].tolist(), "other": without["b"].tolist()}
         yield Finding("no_mean_over_data_sets", names=names)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -17,7 +18,7 @@ import recsys_ndcg as rn
 from recsys_ndcg.comparison import ModelScores
 from recsys_ndcg.scoring import Signature
 from recsys_ndcg.significance import combine_effects
-from tests.comparison.models import models
+from tests.comparison.models import models, ratings
 from tests.errors import assert_rejected
 from tests.findings.data_set_claims import check_data_sets
 
@@ -177,6 +178,23 @@ def test_models_and_metrics_must_be_shared(tmp_path: Path) -> None:
     assert_rejected(message, rn.across, {"small": SMALL}, metric="rr")
     other = compared(50, 4, ["ndcg@2"])
     assert_rejected("share no metric", rn.across, {"small": SMALL, "other": other})
+
+
+def test_users_without_a_list_are_counted_in_each_data_set() -> None:
+    """Three data sets are named, and the number of the others."""
+    parts = {}
+    for count in range(20, 25):
+        labels = pd.DataFrame(ratings(count, count), columns=["user", "item", "true"])
+        results = labels.rename(columns={"true": "estimated"})
+        made = {"all": results, "few": results[results["user"] >= "u0005"]}
+        models = {name: {"labels": labels, "results": table} for name, table in made.items()}
+        parts[f"d{count}"] = rn.compare(models, metrics=["ndcg@5"])
+    found = rn.across(parts)
+    table = found.findings.query("kind == 'missing_lists'")
+    assert [one["missing"] for one in table["numbers"]] == [5] * 5
+    assert [one["users"] for one in table["numbers"]] == [20, 21, 22, 23, 24]
+    assert found.remarks[0].startswith("d20: 5 of 20 users have no list from few")
+    assert found.remarks[3] == "… and the same on 2 more data sets."
 
 
 def test_unusable_input_is_rejected() -> None:
