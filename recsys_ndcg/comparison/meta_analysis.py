@@ -504,7 +504,7 @@ def _check_signatures(read: Mapping[str, Comparison], metric: str) -> None:
 def _find_remarks(found: MetaAnalysis) -> Iterator[str]:
     """Yield one sentence for each limit of what the data sets show."""
     count, read = len(found.datasets), found.comparisons
-    lists = {name: describe_missing_lists(one, found.models) for name, one in read.items()}
+    lists = {name: describe_missing_lists(one._data, found.models) for name, one in read.items()}
     lines = (f"{name}: {line}" for name, line in lists.items() if line)
     yield from list_first(lines, _MAX_NAMED, "… and the same on {} more data sets.")
     if count == 1:

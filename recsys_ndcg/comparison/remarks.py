@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations, islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recsys_ndcg.comparison.model_scores import CHANCE
+from recsys_ndcg.comparison.model_scores import CHANCE, have_same_scores
 from recsys_ndcg.comparison.verdict import explain_roughness
 from recsys_ndcg.errors import escape_invisible, format_count
 from recsys_ndcg.rendering import (
@@ -27,7 +27,7 @@ from recsys_ndcg.significance import MIN_DIFFERENT, Testing, compare_pairs
 if TYPE_CHECKING:
     import pandas as pd
 
-    from recsys_ndcg.comparison.comparison import Comparison
+    from recsys_ndcg.comparison.compared_models import ComparedModels
     from recsys_ndcg.comparison.metric_comparison import MetricComparison
     from recsys_ndcg.significance import PairResults
 
@@ -43,74 +43,66 @@ CAVEAT = (
 )
 
 
-def write_remarks(comparison: Comparison, about_splits: Iterable[str] = ()) -> list[str]:
-    """Write one sentence for each limit of what a comparison shows.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        The models.
-    about_splits : iterable of str
-        Further sentences, about the splits that the models were trained on.
-    """
-    by_metric = list(comparison._data.by_metric.values())
+def write_remarks(data: ComparedModels) -> list[str]:
+    """Write one sentence for each limit of what a comparison shows."""
+    by_metric = list(data.by_metric.values())
     lines = [
-        *filter(None, [describe_missing_lists(comparison, comparison.models)]),
-        *_find_user_remarks(comparison, by_metric),
-        *_find_equal_scores(comparison),
-        *_find_runs_remarks(comparison, by_metric),
-        *about_splits,
-        *_find_search_remarks(comparison),
-        *_find_test_remarks(comparison, by_metric),
+        *filter(None, [describe_missing_lists(data, data.models)]),
+        *_find_user_remarks(data, by_metric),
+        *_find_equal_scores(data),
+        *_find_runs_remarks(data, by_metric),
+        *data.about_splits,
+        *_find_search_remarks(data),
+        *_find_test_remarks(data, by_metric),
         *_find_order_remarks(by_metric),
         *_find_chance_remarks(by_metric),
         *_find_novelty_remarks(by_metric),
-        *_find_segment_remarks(comparison),
+        *_find_segment_remarks(data),
     ]
     return [escape_invisible(line) for line in lines]
 
 
 def describe_missing_lists(
-    comparison: Comparison, models: Sequence[str], metrics: Sequence[str] = ()
+    data: ComparedModels, models: Sequence[str], metrics: Sequence[str] = ()
 ) -> str:
     """Count the users without a list of each model, the most first; "" if all have lists.
 
     A test would show such a model as worse, although it was never run for these users.
     """
-    scores = comparison._data.model_scores
+    scores = data.model_scores
     without = {one: int(scores[one].counts.missing.sum()) for one in models if one != CHANCE}
     counts = sorted(join_by_count(without).items(), reverse=True)
     parts = [f"{count} from {names}" for count, names in counts if count]
     if not parts:
         return ""
     rules: dict[str, list[str]] = {}
-    for one in metrics or comparison.metrics:
-        rules.setdefault(comparison.signatures[one].fields["missing_user"], []).append(one)
+    for one in metrics or data.metrics:
+        rules.setdefault(data.signatures[one].fields["missing_user"], []).append(one)
     how = [f"{_MISSING_LISTS[rule]} (missing_user={rule!r})" for rule in rules]
     if len(rules) > 1:
         how = [f"in {join_names(own)} {one}" for own, one in zip(rules.values(), how, strict=True)]
     first, _, names = ", ".join(parts).partition(" ")
-    return f"{first} of {len(comparison.users)} users have no list {names}: {'; '.join(how)}."
+    return f"{first} of {len(data.users)} users have no list {names}: {'; '.join(how)}."
 
 
 def _find_user_remarks(
-    comparison: Comparison, by_metric: Sequence[MetricComparison]
+    data: ComparedModels, by_metric: Sequence[MetricComparison]
 ) -> Iterator[str]:
-    dropped = {name: count for name, count in comparison._data.n_dropped_users.items() if count}
+    dropped = {name: count for name, count in data.n_dropped_users.items() if count}
     if dropped:
         counts = ", ".join(f"{count} of {name}" for name, count in dropped.items())
         yield f"Users that some models do not have are left out: {counts}."
-    if comparison._data.other_metrics:
-        names = ", ".join(comparison._data.other_metrics)
+    if data.other_metrics:
+        names = ", ".join(data.other_metrics)
         yield f"Metrics that only some models have are left out: {names}."
     equal_pairs = (
         f"{one} and {other} have the same score for every user."
-        for (one, mine), (other, theirs) in combinations(comparison._data.model_scores.items(), 2)
-        if mine.has_same_scores(theirs)
+        for (one, mine), (other, theirs) in combinations(data.model_scores.items(), 2)
+        if have_same_scores(mine, theirs)
     )
     yield from islice(equal_pairs, _MAX_LINES)
-    yield from _find_length_remarks(comparison)
-    without, partly, users = {}, {}, len(comparison.users)
+    yield from _find_length_remarks(data)
+    without, partly, users = {}, {}, len(data.users)
     for result in by_metric:
         is_known = ~np.isnan(result.scores)
         without[result.name] = int((~is_known.any(axis=1)).sum())
@@ -130,11 +122,11 @@ def _find_user_remarks(
             )
 
 
-def _find_length_remarks(comparison: Comparison) -> Iterator[str]:
+def _find_length_remarks(data: ComparedModels) -> Iterator[str]:
     """Yield a remark if some models have longer lists than others."""
     mean = {
         name: float(one.counts.n_items.mean())
-        for name, one in comparison._data.model_scores.items()
+        for name, one in data.model_scores.items()
         if name != CHANCE
     }
     short, long = min(mean, key=lambda name: mean[name]), max(mean, key=lambda name: mean[name])
@@ -145,11 +137,11 @@ def _find_length_remarks(comparison: Comparison) -> Iterator[str]:
         )
 
 
-def _find_equal_scores(comparison: Comparison) -> list[str]:
+def _find_equal_scores(data: ComparedModels) -> list[str]:
     """Return a remark on each mean of scores that do not vary, or whose interval is rough."""
     lines = []
-    for name in comparison._data.metrics_of_users:
-        result, board = comparison._data.by_metric[name], comparison.leaderboards[name]
+    for name in data.metrics_of_users:
+        result, board = data.by_metric[name], data.leaderboards[name]
         for model in np.array(result.models, dtype=object)[result.score_moments.is_constant]:
             if model != CHANCE:
                 users, mean, low = board.loc[model, ["users", "mean", "ci_low"]]
@@ -161,9 +153,9 @@ def _find_equal_scores(comparison: Comparison) -> list[str]:
 
 
 def _find_runs_remarks(
-    comparison: Comparison, by_metric: Sequence[MetricComparison]
+    data: ComparedModels, by_metric: Sequence[MetricComparison]
 ) -> Iterator[str]:
-    models = {name: one for name, one in comparison._data.model_scores.items() if name != CHANCE}
+    models = {name: one for name, one in data.model_scores.items() if name != CHANCE}
     n_runs = {name: max(len(one.run_scores), 1) for name, one in models.items()}
     n_folds = max(len(one.run_means) for one in models.values())
     if n_folds > 1:
@@ -172,10 +164,10 @@ def _find_runs_remarks(
             parts = f"{n_folds} folds of one partition"
         yield (
             f"Each user's scores are averaged over {parts}, so the tests have one score for each "
-            f"of {len(comparison.users)} users. The column spread is the standard deviation of the "
+            f"of {len(data.users)} users. The column spread is the standard deviation of the "
             "means of these folds or runs."
         )
-    if min(n_runs.values()) > 1 and comparison._data.testing.test == "t":
+    if min(n_runs.values()) > 1 and data.testing.test == "t":
         yield (
             "The standard errors include the variation between runs, so the results hold for other "
             "seeds or splits of the same ratings. Pooled scores have the variation between users "
@@ -190,7 +182,7 @@ def _find_runs_remarks(
         alone = [name for name, count in n_runs.items() if count == 1]
         trained = "Each model has one run"
         if not alone:
-            trained = f"The {comparison._data.testing.test} test has only users as units"
+            trained = f"The {data.testing.test} test has only users as units"
         elif len(alone) < len(models):
             trained = f"Only one run is known of {', '.join(list_first(alone, _MAX_LINES))}"
         yield (
@@ -200,10 +192,10 @@ def _find_runs_remarks(
 
 
 def _find_test_remarks(
-    comparison: Comparison, by_metric: Sequence[MetricComparison]
+    data: ComparedModels, by_metric: Sequence[MetricComparison]
 ) -> Iterator[str]:
     """Yield remarks on tests that do not keep their level exactly, and on what they show."""
-    testing = comparison._data.testing
+    testing = data.testing
     reasons, where = [], []
     for result in by_metric:
         rough = [
@@ -217,7 +209,7 @@ def _find_test_remarks(
         reasons += rough
     if reasons:
         what = "p-values and intervals"
-        if comparison._data.margin is not None:
+        if data.margin is not None:
             what = "p-values, intervals and margins"
         yield f"The {what} are rough in {join_names(where)}; for {reasons[0]}."
     has_ranks = testing.family != "baseline" and max(map(len, by_metric[0].families)) > 1
@@ -231,10 +223,10 @@ def _find_test_remarks(
         yield CAVEAT
 
 
-def _find_search_remarks(comparison: Comparison) -> Iterator[str]:
+def _find_search_remarks(data: ComparedModels) -> Iterator[str]:
     """Yield a remark on the best model of each search, whose mean is too good."""
-    result, models = comparison._data.first_metric_comparison, comparison._data.model_scores
-    for best, optimism in comparison.optimism.items():
+    result, models = data.first_metric_comparison, data.model_scores
+    for best, optimism in data.optimism.items():
         if optimism >= _VISIBLE:
             count = sum(one.search == models[best].search for one in models.values())
             mean = format_size(float(result.means()[result.models.index(best)]))
@@ -317,15 +309,15 @@ def _list_wins(result: MetricComparison) -> set[tuple[int, int]]:
     return {(a, b) if sign > 0 else (b, a) for (a, b), sign in pairs if sign}
 
 
-def _find_segment_remarks(comparison: Comparison) -> Iterator[str]:
+def _find_segment_remarks(data: ComparedModels) -> Iterator[str]:
     """Yield remarks on differences that depend on the segment, and on Simpson's paradox."""
-    segment_of_user, baseline = comparison._data.segment_of_user, comparison._data.baseline
+    segment_of_user, baseline = data.segment_of_user, data.baseline
     if segment_of_user is None:
         return
     n_outside = int(segment_of_user.isna().sum())
     if n_outside:
         yield f"{n_outside} of {len(segment_of_user)} users are in no segment."
-    names = comparison._data.metrics_of_users
+    names = data.metrics_of_users
     if not names:
         return
     sizes = segment_of_user.value_counts(sort=False)
@@ -335,7 +327,7 @@ def _find_segment_remarks(comparison: Comparison) -> Iterator[str]:
             "The p-values and intervals of segments with few users are rough (fewer than "
             f"{MIN_DIFFERENT}): {', '.join(list_first(few, _MAX_LINES))}."
         )
-    table, alpha = comparison.segments, comparison._data.testing.alpha
+    table, alpha = data.segments, data.testing.alpha
     lines: list[str] = []
     interactions: list[str] = []
     for metric in names:
@@ -348,7 +340,7 @@ def _find_segment_remarks(comparison: Comparison) -> Iterator[str]:
             f"(corrected p = {row['p_corrected']:.2g}); over all segments together, the opposite."
             for row in reversed_rows.to_dict("records")
         ]
-        lines += [*_find_paradoxes(rows, comparison._data.by_metric[metric]), *opposite]
+        lines += [*_find_paradoxes(rows, data.by_metric[metric]), *opposite]
         interactions += _find_interactions(rows[rows["p_interaction"] <= alpha], metric, baseline)
     for every in (lines, interactions):
         yield from list_first(every, _MAX_LINES, "… and the same in {} more cases.")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from recsys_ndcg.comparison import Comparison, write_remarks
+from recsys_ndcg.comparison import Comparison
 from recsys_ndcg.errors import InvalidInputError, format_count
 from recsys_ndcg.experiments.fold_scores import (
     FoldScores,
@@ -97,25 +97,6 @@ class ExperimentComparison(Comparison):
         table = make_cold_start_table(self, self._folds)
         return ReadableTable.of(table, partial(build_cold_start_document, self, self._folds))
 
-    @property
-    def remarks(self) -> list[str]:
-        """Limits of what the numbers show, a sentence each."""
-        return write_remarks(self, self._find_split_remarks())
-
-    def _find_split_remarks(self) -> Iterator[str]:
-        """Yield a remark on the errors, and one on the warnings, that the checks of folds found."""
-        checks: Any = self.split_checks
-        *fold, _ = checks.index.names
-        for verdict in ("error", "warning"):
-            bad = checks[checks["verdict"] == verdict]
-            if len(bad):
-                some, every = (one.groupby(level=fold).ngroups for one in (bad, checks))
-                names = join_names(bad.index.unique("check"))
-                yield (
-                    f"check_split finds {verdict}s in {some} of {format_count(every, 'fold')}: "
-                    f"{names} (split_checks)."
-                )
-
     def plot(
         self, kind: str = "tiers", *, metric: str | Metric | None = None, **options: Any
     ) -> alt.LayerChart:
@@ -165,7 +146,7 @@ class ExperimentComparison(Comparison):
         cold_start = build_cold_start_section(self, self._folds, metrics)
         trends = [self.trends.build_page_section()] if self._folds.cuts else []
         costs = sum_costs(self._runs)
-        return build_comparison_page(self, command, [*trends, cold_start], costs)
+        return build_comparison_page(self._data, command, [*trends, cold_start], costs)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tables, the verdict and the remarks as values for JSON; NaN becomes None."""
@@ -176,6 +157,20 @@ class ExperimentComparison(Comparison):
             "trends": trends or None,
             "cold_start": _to_rows(self.cold_start()),
         }
+
+
+def describe_split_checks(checks: pd.DataFrame) -> Iterator[str]:
+    """Yield a remark on the errors, and one on the warnings, that the checks of folds found."""
+    *fold, _ = checks.index.names
+    for verdict in ("error", "warning"):
+        bad = checks[checks["verdict"] == verdict]
+        if len(bad):
+            some, every = (one.groupby(level=fold).ngroups for one in (bad, checks))
+            names = join_names(bad.index.unique("check"))
+            yield (
+                f"check_split finds {verdict}s in {some} of {format_count(every, 'fold')}: "
+                f"{names} (split_checks)."
+            )
 
 
 def _to_rows(table: pd.DataFrame) -> Any:

@@ -19,11 +19,11 @@ from recsys_ndcg.rendering import (
     format_number,
     format_range,
 )
-from recsys_ndcg.report.remarks import build_verdict
+from recsys_ndcg.report.remarks import build_verdict, find_remarks
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
-    from recsys_ndcg.report.report import Report
+    from recsys_ndcg.report.data import ReportData
     from recsys_ndcg.scoring import Signature
 
 
@@ -38,34 +38,34 @@ _REMARKS = "Reasons to be careful with these numbers."
 _NO_REMARKS = "No reason to be careful with these numbers was found."
 
 
-def build_report_document(report: Report, *, with_verdict: bool = False) -> Document:
+def build_report_document(data: ReportData, *, with_verdict: bool = False) -> Document:
     """Return the document of a report: the summary, the remarks, the audit, the signatures.
 
     `with_verdict`: whether it begins with a verdict.
     """
-    details = [Section.folded("The whole audit", [build_audit_table(report)])]
-    table = ShownTable("The scores, by metric", _format_summary(report))
+    details = [Section.folded("The whole audit", [build_audit_table(data)])]
+    table = ShownTable("The scores, by metric", _format_summary(data))
     units = {"ratings": "ratings", "recommended": "recommended items", "candidates": "candidates"}
-    counts = report.counts
+    counts = data.counts
     rows = ", ".join(f"{counts[name]} {unit}" for name, unit in units.items() if name in counts)
     return Document(
         title="Ranking evaluation",
-        verdicts=[build_verdict(report)] if with_verdict else [],
+        verdicts=[build_verdict(data)] if with_verdict else [],
         facts=f"{format_count(counts['users'], 'user')}, {rows}",
         sections=[
             Section("scores", "Scores", _SCORES, [table]),
-            build_remarks_section(report.remarks, details),
-            build_signatures_section(report.signatures),
+            build_remarks_section(find_remarks(data), details),
+            build_signatures_section(data.audit.signatures),
         ],
-        names_to_shorten=report.metrics,
+        names_to_shorten=data.metrics,
     )
 
 
-def _format_summary(report: Report) -> pd.DataFrame:
+def _format_summary(data: ReportData) -> pd.DataFrame:
     """Return the summary as text, a row per metric; trivial and short users if there are any."""
-    summary, totals = report.summary, report._data.audit.totals_with_orders
+    summary, totals = data.summary, data.audit.totals_with_orders
     summary[INTERVAL] = [*map(format_range, summary["ci_low"], summary["ci_high"])]
-    baselines = report.baselines.T.rename(columns={"MostPopular": "popular"})  # fits the column
+    baselines = data.baseline_table.T.rename(columns={"MostPopular": "popular"})  # fits the column
     first, last = ["mean", INTERVAL, "pooled", "median"], ["adjusted", "users", "undefined"]
     shown = pd.concat([summary[first], baselines, summary[last]], axis="columns")
     for name, numbers in {"trivial": totals.trivial, "short": totals.n_short}.items():
@@ -74,9 +74,9 @@ def _format_summary(report: Report) -> pd.DataFrame:
     return format_cells(shown.rename_axis("metric"))
 
 
-def build_audit_table(report: Report) -> ShownTable:
+def build_audit_table(data: ReportData) -> ShownTable:
     """Return the table of the audit, a column per metric."""
-    table = report.audit.T.map(format_number).rename_axis("audit")
+    table = data.audit_table.T.map(format_number).rename_axis("audit")
     return ShownTable(_AUDIT, table.set_axis(table.index.str.replace("_", " ")).reset_index())
 
 

@@ -22,7 +22,7 @@ from recsys_ndcg.significance import Moments, count_needed_users, is_of_few, mea
 
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats
-    from recsys_ndcg.report.report import Report
+    from recsys_ndcg.report.data import ReportData
     from recsys_ndcg.scoring import Audit, Plan, Totals
 
 
@@ -51,26 +51,26 @@ _REVERSED = (
 )
 
 
-def find_remarks(report: Report) -> list[str]:
+def find_remarks(data: ReportData) -> list[str]:
     """Return the reasons to be careful with the numbers of a report, a sentence each."""
-    audit_rows: Any = report.audit.to_dict("index")
+    audit_rows: Any = data.audit_table.to_dict("index")
     topics = (
         *(_remark_on_chance, _remark_on_users, _remark_on_ties),
         *(_remark_on_weights, _remark_on_labels),
     )
-    return [escape_invisible(line) for topic in topics for line in topic(report, audit_rows)]
+    return [escape_invisible(line) for topic in topics for line in topic(data, audit_rows)]
 
 
-def _remark_on_chance(report: Report, audit_rows: AuditRows) -> Iterator[str]:
-    mean, bounded = report.mean, report._data.bounded  # an unbounded metric has no scale
+def _remark_on_chance(data: ReportData, audit_rows: AuditRows) -> Iterator[str]:
+    mean, bounded = data.summary["mean"], data.bounded  # an unbounded metric has no scale
     # random lists are the most novel, so only metrics of relevance are compared with chance
-    of_relevance = _name_relevance_metrics(report)
+    of_relevance = _name_relevance_metrics(data)
     audit_rows = {name: audit_rows[name] for name in of_relevance}
-    for model, means in report.baselines.drop("chance").iterrows():
+    for model, means in data.baseline_table.drop("chance").iterrows():
         beaten = [name for name in of_relevance if means[name] >= mean[name]]
         if beaten:
             yield f"{model} is as good or better in {', '.join(beaten)}."
-    counts = report.counts
+    counts = data.counts
     order = "A random order of each list" if "recommended" in counts else "Random order"
     if "candidates" in counts:
         order = "A random choice of the candidates"
@@ -83,15 +83,15 @@ def _remark_on_chance(report: Report, audit_rows: AuditRows) -> Iterator[str]:
         shown = ", ".join(list_first(high, _MAX_LINES, "similar values in {} more metrics"))
         yield f"{order} would already score {shown}."
     has_chance = any(not math.isnan(row["chance"]) for row in audit_rows.values())
-    if sampled := describe_sampled_lists(report):
+    if sampled := describe_sampled_lists(data):
         yield sampled
-    elif has_chance and report._data.audit.protocol == "supplied":
+    elif has_chance and data.audit.protocol == "supplied":
         yield (
             "Chance is a random order of each list. For random lists of the catalogue's items, "
             "give the catalogue (catalogue=items, or their number)."
         )
     unsure = [name for name, row in audit_rows.items() if abs(row["z"]) < _CLEAR_Z]
-    worse = [name for name in _name_metrics_below_chance(report) if name in of_relevance]
+    worse = [name for name in _name_metrics_below_chance(data) if name in of_relevance]
     if worse:
         yield f"Worse than random order: {', '.join(list_first(worse, _MAX_LINES))}."
     if unsure:
@@ -99,13 +99,13 @@ def _remark_on_chance(report: Report, audit_rows: AuditRows) -> Iterator[str]:
         yield f"Not clearly different from random order (z between -2 and 2): {names}."
 
 
-def describe_sampled_lists(report: Report) -> str:
+def describe_sampled_lists(data: ReportData) -> str:
     """Return a sentence if lists hold sampled items, or look as if they do; "" if not.
 
     They do if all have the same length, at least `_MIN_SAMPLED`, and one relevant item each: in
     the first items of a whole catalogue, some users' relevant items are missing.
     """
-    scores, protocol = report._data.audit.by_user, report._data.audit.protocol
+    scores, protocol = data.audit.by_user, data.audit.protocol
     is_named = protocol == "sampled"
     if scores is None or protocol.startswith("catalogue"):
         return ""
@@ -122,8 +122,8 @@ def describe_sampled_lists(report: Report) -> str:
     )
 
 
-def _remark_on_users(report: Report, _: AuditRows) -> Iterator[str]:
-    counts = report.counts
+def _remark_on_users(data: ReportData, _: AuditRows) -> Iterator[str]:
+    counts = data.counts
     users = counts["users"]
     findings = {
         "missing": "have labels but no list",
@@ -132,18 +132,18 @@ def _remark_on_users(report: Report, _: AuditRows) -> Iterator[str]:
     for key, finding in findings.items():
         if counts[key] > _FEW_USERS * users:
             yield f"{counts[key]} of {users} users {finding}."
-    summary, moments = report.summary, report._data.audit.totals.score_moments
+    summary, moments = data.summary, data.audit.totals.score_moments
     is_same: Any = moments.is_constant
     yield from _limit_lines(
         describe_equal_scores(f"All {row.users} users", name, row.mean, row.ci_low)
         for name, row in zip(summary.index[is_same], summary[is_same].itertuples(), strict=True)
     )
-    by_user = report._data.audit.by_user
+    by_user = data.audit.by_user
     scores = None if by_user is None else by_user.per_user
-    named = [("", name) for name in report.metrics]
-    yield from _limit_lines(describe_rough_means(moments, scores, named, report._data.bounded))
+    named = [("", name) for name in data.metrics]
+    yield from _limit_lines(describe_rough_means(moments, scores, named, data.bounded))
     undefined = [*summary.index[summary["users"] == 0]]
-    of_users = [name for name in undefined if name in report._data.metrics_of_users]
+    of_users = [name for name in undefined if name in data.metrics_of_users]
     of_all = [name for name in undefined if name not in of_users]
     if of_users:
         yield f"No user has a score in {', '.join(of_users)}."
@@ -202,14 +202,14 @@ def describe_rough_means(
                 )
 
 
-def _remark_on_ties(report: Report, audit_rows: AuditRows) -> Iterator[str]:
+def _remark_on_ties(data: ReportData, audit_rows: AuditRows) -> Iterator[str]:
     wide = [
         column
         for column, row in enumerate(audit_rows.values())
         if row["tie_high"] - row["tie_low"] >= _TIES_MATTER
     ]
     if wide:
-        yield _describe_ties(report._data.audit.totals, wide)
+        yield _describe_ties(data.audit.totals, wide)
 
 
 def _describe_ties(totals: Totals, columns: Sequence[int]) -> str:
@@ -227,8 +227,8 @@ def _describe_ties(totals: Totals, columns: Sequence[int]) -> str:
     )
 
 
-def _remark_on_weights(report: Report, _: AuditRows) -> Iterator[str]:
-    weights = report.label_weights
+def _remark_on_weights(data: ReportData, _: AuditRows) -> Iterator[str]:
+    weights = data.label_weights
     if weights is None:
         return
     labels = format_count(int(weights["labels"]), "relevant label")
@@ -239,7 +239,7 @@ def _remark_on_weights(report: Report, _: AuditRows) -> Iterator[str]:
         f"Labels are weighted: {labels}, worth {weights['effective']:.0f} of equal weight; the "
         f"heaviest 1 % hold {100 * weights['top_share']:.0f} % of the weight."
     )
-    measurements = report._data.audit.measurements
+    measurements = data.audit.measurements
     sums = [str(one) for one in measurements if one.metric.bounded and not one.is_bounded]
     if sums:
         yield (
@@ -248,8 +248,8 @@ def _remark_on_weights(report: Report, _: AuditRows) -> Iterator[str]:
         )
 
 
-def _remark_on_labels(report: Report, audit_rows: AuditRows) -> Iterator[str]:
-    counts = report.counts
+def _remark_on_labels(data: ReportData, audit_rows: AuditRows) -> Iterator[str]:
+    counts = data.counts
     findings = {
         "unlabelled": "Listed items without a true value",
         "unlisted": "Labelled items in no list",
@@ -259,7 +259,7 @@ def _remark_on_labels(report: Report, audit_rows: AuditRows) -> Iterator[str]:
         "outside": "Listed items that are not in the catalogue",
         "seen": "Listed items that the user had in training",
     }
-    measurements = report._data.audit.measurements
+    measurements = data.audit.measurements
     if not any(one.metric.needs_labels for one in measurements):
         del findings["unlabelled"]
     for key, finding in findings.items():
@@ -278,16 +278,16 @@ def _remark_on_labels(report: Report, audit_rows: AuditRows) -> Iterator[str]:
             return  # one metric is enough
 
 
-def _name_relevance_metrics(report: Report) -> list[str]:
+def _name_relevance_metrics(data: ReportData) -> list[str]:
     """Return the names of the metrics that are not of items."""
-    return [str(one) for one in report._data.audit.measurements if not one.metric.needs]
+    return [str(one) for one in data.audit.measurements if not one.metric.needs]
 
 
-def _name_metrics_below_chance(report: Report) -> list[str]:
+def _name_metrics_below_chance(data: ReportData) -> list[str]:
     """Return the names of the metrics whose mean is clearly below chance."""
-    totals = report._data.audit.totals_with_all_roles
+    totals = data.audit.totals_with_all_roles
     is_below = (totals.adjusted < 0) & (np.abs(_find_z(totals)) >= _CLEAR_Z)
-    return [*np.array(report.metrics)[is_below]]
+    return [*np.array(data.metrics)[is_below]]
 
 
 def _find_z(totals: Totals) -> Floats:
@@ -304,7 +304,7 @@ def _limit_lines(lines: Iterable[str]) -> list[str]:
     return list_first(lines, _MAX_LINES, "… and the same in {} more metrics.")
 
 
-def build_verdict(report: Report) -> Verdict:
+def build_verdict(data: ReportData) -> Verdict:
     """Return what a report shows: whether the order is better than chance, and by how much.
 
     The verdict is on the first metric that has a chance level.
@@ -312,25 +312,26 @@ def build_verdict(report: Report) -> Verdict:
     Examples
     --------
     >>> import recsys_ndcg as rn
-    >>> print(build_verdict(rn.evaluate({"ann": [(4.5, 5), (3.0, 2), (2.0, 4)]}, k=2)))
+    >>> report = rn.evaluate({"ann": [(4.5, 5), (3.0, 2), (2.0, 4)]}, k=2)
+    >>> print(build_verdict(report._data))
     In ndcg@2 (rated items) this order cannot be distinguished from chance. It scores 0.8129 for 1
     user; chance is 0.6583, the best order 1.0000. One user is not enough evidence.
     """
-    audit_table, summary = report.audit, report.summary
+    audit_table, summary = data.audit_table, data.summary
     # a list that is more novel than random ones is not a better one
-    of_relevance = _name_relevance_metrics(report)
+    of_relevance = _name_relevance_metrics(data)
     if of_relevance:
         audit_table, summary = audit_table.loc[of_relevance], summary.loc[of_relevance]
     has_chance = audit_table["chance"].notna() & (summary["users"] > 0).to_numpy()
     name = next(iter(audit_table.index[has_chance]), audit_table.index[0])
     row: dict[str, Any] = {**summary.loc[name], **audit_table.loc[name]}
-    where = f"{name} ({describe_protocol(report.signature(name))})"
+    where = f"{name} ({describe_protocol(data.audit.signatures[name])})"
     if not row["users"]:
         return Verdict(f"No user has a score in {where}: there is nothing to judge.")
-    is_below = name in _name_metrics_below_chance(report)
+    is_below = name in _name_metrics_below_chance(data)
     headline = _judge_order(where, row, is_below_chance=is_below)
     evidence = _format_score(row)
-    others = report.baselines.drop("chance")[name]
+    others = data.baseline_table.drop("chance")[name]
     better = others[others >= row["mean"]]
     if len(better):
         evidence += f" {better.index[0]} is as good or better ({format_number(better.iloc[0])})."
@@ -370,9 +371,9 @@ def _format_score(row: dict[str, Any]) -> str:
 # The warnings
 
 
-def find_warnings(report: Report, facts: Facts, plan: Plan) -> Iterator[str]:
+def find_warnings(data: ReportData, facts: Facts, plan: Plan) -> Iterator[str]:
     """Yield warnings of valid but suspicious data, and of misleading scores."""
-    audit = report._data.audit
+    audit = data.audit
     yield from (*find_suspicions(facts), *plan.find_warnings(facts))
     totals, column = _find_metric_below_chance(audit)
     if column is not None:
@@ -382,22 +383,22 @@ def find_warnings(report: Report, facts: Facts, plan: Plan) -> Iterator[str]:
             f"{chance:.4f}: relevant items are near the end of the lists. "
             f"{_REVERSED if facts.order_only else _LOWER_IS_BETTER}"
         )
-    column = None if facts.is_constant else _find_widest_tie_range(report)
+    column = None if facts.is_constant else _find_widest_tie_range(data)
     if column is not None:
         yield _describe_ties(audit.totals, [column])
 
 
-def _find_widest_tie_range(report: Report) -> int | None:
+def _find_widest_tie_range(data: ReportData) -> int | None:
     """Return the column of the metric with the widest range from ties, if it matters.
 
     A range matters if it changes the third decimal and is wider than half the interval of the
     mean. One user has no interval, so only the third decimal counts.
     """
-    totals = report._data.audit.totals
+    totals = data.audit.totals
     if totals.counts["tied"] < _FEW_TIED * totals.counts["users"]:
         return None
     width = totals.mean_of("highest") - totals.mean_of("lowest")
-    matters = report._data.bounded.to_numpy() & (width >= _TIES_MATTER)
+    matters = data.bounded.to_numpy() & (width >= _TIES_MATTER)
     if not matters.any():
         return None
     low, high = totals.mean_interval()

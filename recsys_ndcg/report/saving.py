@@ -1,28 +1,26 @@
-"""What a report is made of, and reports as plain values: as a dict, for trackers, in files."""
+"""Reports as plain values: as a dict, for trackers, in files."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from recsys_ndcg.files import Archive, to_json_value
-from recsys_ndcg.metrics import Metric, list_metric_names
+from recsys_ndcg.metrics import list_metric_names
 from recsys_ndcg.parallel import limit_threads
 from recsys_ndcg.ranking import Exposures
-from recsys_ndcg.scoring import Audit, Measurement, Scores, Signature, Totals, find_metric_name
+from recsys_ndcg.report.data import ReportData
+from recsys_ndcg.scoring import Audit, Measurement, Scores, Signature, Totals
 from recsys_ndcg.version import __version__
-
-if TYPE_CHECKING:
-    from recsys_ndcg.report.report import Report
 
 #: The numbers of each metric for trackers; the key of the mean has no suffix.
 COLUMNS = ("mean", "pooled", "ci_low", "ci_high", "chance", "adjusted", "users")
@@ -102,93 +100,25 @@ _ROLE_OF_COLUMN = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class ReportData:
-    """The value that a `Report` shows; other rooms of this package read it, users do not.
-
-    Parameters
-    ----------
-    audit : Audit
-        Everything that was measured; all tables come from it: the scores of every user, chance,
-        ties, counts, signatures, and the lists if they were kept.
-    baselines : pandas.DataFrame, optional
-        The means of other models on the same users, a row per model.
-    inputs : mapping of str
-        Python for the arguments of `evaluate` that are files, or for the report if it was loaded;
-        for the code on a page.
-    weights : mapping of str, optional
-        `Report.label_weights`, if the lists are not known.
-    """
-
-    audit: Audit
-    baselines: pd.DataFrame | None = None
-    inputs: Mapping[str, str] = field(default_factory=dict)
-    weights: Mapping[str, float] | None = None
-
-    @property
-    def scores(self) -> Scores:
-        """The numerators and denominators of every user."""
-        return self.audit.scores
-
-    @property
-    def metrics(self) -> list[str]:
-        """The names of the metrics, in the order in which they were requested."""
-        return [str(one) for one in self.audit.measurements]
-
-    @property
-    def metrics_of_users(self) -> list[str]:
-        """The names of the metrics that have a score per user."""
-        return [str(one) for one in self.audit.measurements if one.metric.per_user]
-
-    @property
-    def bounded(self) -> pd.Series[bool]:
-        """Whether each metric is always between 0 and 1."""
-        bounded = [one.is_bounded for one in self.audit.measurements]
-        return pd.Series(bounded, index=self.metrics, dtype=bool)
-
-    def find_column(
-        self, metric: str | Metric | None, of_users: Sequence[str] | None = None
-    ) -> int:
-        """Return the position of a metric, by default the only one.
-
-        Raises
-        ------
-        InvalidInputError
-            There is no such metric, or `of_users` is given and does not have it.
-        """
-        return self.metrics.index(find_metric_name(metric, self.metrics, "This report", of_users))
-
-    def find_column_of_users(self, metric: str | Metric | None = None) -> int:
-        """Return the position of a metric that has a score per user, by default the first such one.
-
-        Raises
-        ------
-        InvalidInputError
-            There is no such metric, or it is a number of all lists together.
-        """
-        chosen = (self.metrics_of_users or self.metrics)[0] if metric is None else metric
-        return self.find_column(chosen, self.metrics_of_users)
-
-
-def to_dict(report: Report) -> dict[str, Any]:
+def to_dict(data: ReportData) -> dict[str, Any]:
     """Return the tables and the users' scores as plain values for JSON; NaN becomes None."""
-    per_user, scores = report.per_user, report._data.scores
+    scores, per_user = data.scores, data.scores.table()
     columns = {name: per_user[name].tolist() for name in per_user}
     tables = {"per_user": {"user": per_user.index.tolist(), **columns}}
     for part, table in scores.tables_behind_scores.items():
         tables[part] = dict(zip(scores.names, table.T.tolist(), strict=True))
-    return {**_summarise(report), **to_json_value(tables)}
+    return {**_summarise(data), **to_json_value(tables)}
 
 
-def _summarise(report: Report) -> dict[str, Any]:
+def _summarise(data: ReportData) -> dict[str, Any]:
     """Return the signatures, the counts, and tables with an entry per metric."""
-    texts = {name: signature.text for name, signature in report.signatures.items()}
-    summary: dict[str, Any] = {"signatures": texts, "counts": report.counts}
-    for name in ("summary", "audit", "baselines"):
-        table = report.baselines.T if name == "baselines" else getattr(report, name)
+    texts = {name: signature.text for name, signature in data.audit.signatures.items()}
+    summary: dict[str, Any] = {"signatures": texts, "counts": data.counts}
+    tables = {"summary": data.summary, "audit": data.audit_table}
+    for name, table in {**tables, "baselines": data.baseline_table.T}.items():
         summary[name] = to_json_value(table.astype(object).to_dict("index"))
-    if report.label_weights is not None:
-        summary["label_weights"] = to_json_value(report.label_weights.to_dict())
+    if data.label_weights is not None:
+        summary["label_weights"] = to_json_value(data.label_weights.to_dict())
     return summary
 
 
@@ -224,7 +154,7 @@ def unpack_exposures(
     return tuple(found[start] for start in head.get("exposures", ()))
 
 
-def save(report: Report, path: str | Path) -> None:
+def save(data: ReportData, path: str | Path) -> None:
     """Write a report as a file.
 
     Raises
@@ -232,7 +162,7 @@ def save(report: Report, path: str | Path) -> None:
     InvalidInputError
         A user id is neither text nor a number, or the file cannot be written.
     """
-    audit, summary = report._data.audit, _summarise(report)
+    audit, summary = data.audit, _summarise(data)
     scores, totals = audit.scores_to_save, audit.totals_with_orders
     head = {
         "written_by": __version__,

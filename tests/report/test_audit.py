@@ -207,7 +207,7 @@ def test_few_users_are_not_clearly_worse_than_chance_in_a_metric_without_z(
     assert math.isnan(report.audit["z"]["rr"])
     assert report.audit["adjusted"]["rr"] < 0
     assert ("Worse than random order: rr." in report.remarks) is is_sure
-    assert ("this order is worse than chance" in str(build_verdict(report))) is is_sure
+    assert ("this order is worse than chance" in str(build_verdict(report._data))) is is_sure
 
 
 def test_remarks_mention_few_labels_and_the_range_that_they_leave_open() -> None:
