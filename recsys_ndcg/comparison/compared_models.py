@@ -11,6 +11,7 @@ import pandas as pd
 
 from recsys_ndcg.arrays import Flags, Floats, Ids
 from recsys_ndcg.comparison.metric_comparison import (
+    TABLES,
     MetricComparison,
     compare_with_model,
     list_tested_pairs,
@@ -44,8 +45,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.significance import Testing
 
 _Value = TypeVar("_Value")
-#: Tables of each model, and options of the tests.
-_TABLES = ("scores", "numerator", "denominator", "chance", "best")
+#: The options of the tests.
 _OPTIONS = ("testing", "margin", "progress", "baseline")
 
 
@@ -228,7 +228,7 @@ def _compare_in_metric(compared: ComparedModels, name: str) -> MetricComparison:
     models, column = compared.model_scores, compared.metrics.index(name)
     fields: dict[str, Any] = {
         table: np.column_stack([list_tables(model)[table][:, column] for model in models.values()])
-        for table in _TABLES
+        for table in TABLES
     }
     fields |= {option: getattr(compared, option) for option in _OPTIONS}
     if any(len(model.run_scores) for model in models.values()):

@@ -37,7 +37,7 @@ from recsys_ndcg.files import Archive, check_ids, to_json_value
 from recsys_ndcg.input import make_index
 from recsys_ndcg.metrics import Metric, list_metric_names
 from recsys_ndcg.rendering import Document, ReadableTable, Renderable, Verdict
-from recsys_ndcg.report import flatten_metrics, pack_exposures, unpack_exposures, write_code
+from recsys_ndcg.report import flatten_metrics, pack_exposures, unpack_exposures
 from recsys_ndcg.scoring import ListCounts, Measurement, Signature, find_metric_name
 from recsys_ndcg.significance import BOOTSTRAPS, Testing, check_margin
 from recsys_ndcg.version import __version__
@@ -650,6 +650,9 @@ class Comparison(Renderable):
             The file is not a comparison, has a format that this version does not read, or was
             changed.
         """
+        # imported here, because it imports all plots
+        from recsys_ndcg.report import write_code  # noqa: PLC0415
+
         with Archive.open(path, _FORMAT) as (head, columns):
             registered, labels, segment_of_user = list_metric_names(), head["segments"], None
             measurements = {
@@ -735,6 +738,7 @@ def _from_file(
         return columns[f"{table_name}.{name}"]
 
     signatures = dict(zip(measurements, map(Signature, head["signatures"]), strict=True))
+    runs = [table(f"run {one + 1}") for one in range(head["n_runs"])]
     return ModelScores(
         # the number of all lists together is computed again, for its test
         measurements=tuple(
@@ -752,11 +756,9 @@ def _from_file(
         signatures=signatures,
         label_digests=table("truth"),
         run_means=np.array(head["runs"], dtype=np.float64).reshape(-1, len(measurements)),
-        run_scores=np.array([table(f"run {one + 1}") for one in range(head.get("n_runs", 0))])
-        if head.get("n_runs")
-        else np.zeros((0, 0, 0)),
-        parameters=head.get("parameters", {}),
-        search=head.get("search"),
+        run_scores=np.array(runs or np.zeros((0, 0, 0))),
+        parameters=head["parameters"],
+        search=head["search"],
         exposures=unpack_exposures(head, columns),
     )
 

@@ -68,7 +68,7 @@ _RENAMED = {
     "p_not_better": "p_b_not_worse",
 }
 #: Fields that are tables.
-_TABLES = ("scores", "numerator", "denominator", "chance", "best")
+TABLES = ("scores", "numerator", "denominator", "chance", "best")
 _STEP = 1e-6  # relative step of the numerical derivative of `Metric.score`
 
 
@@ -105,7 +105,7 @@ class MetricComparison(ReadOnlyArrays):
         What is ranked, in words.
     """
 
-    _axes: ClassVar = {"users models": " ".join(_TABLES)}
+    _axes: ClassVar = {"users models": " ".join(TABLES)}
 
     name: str
     measurement: Measurement

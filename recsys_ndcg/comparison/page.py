@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -36,7 +36,6 @@ from recsys_ndcg.rendering import (
     shorten,
 )
 from recsys_ndcg.report import (
-    ACTIVITY,
     BUILT_IN_GROUPS,
     build_audit_table,
     build_chance_section,
@@ -47,7 +46,6 @@ from recsys_ndcg.report import (
     build_user_section,
     draw_charts,
     plot_activity,
-    select_users,
     write_call_arguments,
     write_code,
     write_evaluation,
@@ -100,10 +98,8 @@ def plot_metric(data: ComparedModels, kind: str, metric: str, a: str, b: str) ->
         board[["bar_low", "bar_high"]] = bars.loc[board["model"]].to_numpy()
         return plot(kind, board, metric, chance, level=level, **options)
     if kind == "activity":
-        scores, activity = (
-            dict(zip(data.models, result.scores.T, strict=True)),
-            data.first_model.counts.activity,
-        )
+        scores = dict(zip(data.models, result.scores.T, strict=True))
+        activity = data.first_model.counts.activity
         return plot_activity(scores, activity, metric, result.measurement, level)
     scores_b, scores_a = result.scores_of(b), result.scores_of(a)
     difference = scores_b - scores_a
@@ -216,8 +212,9 @@ def _find_baselines(data: ComparedModels, metric: str) -> dict[str, float]:
     """Return the means of baselines that need no model, except chance, from the first report."""
     for model in data.model_scores.values():
         if model.report is not None and metric in model.report.metrics:
-            others = model.report.baselines.drop("chance")[metric]
-            return {str(name): float(mean) for name, mean in others.items()}
+            table = model.report._data.baselines
+            pairs = () if table is None else table[metric].items()
+            return {str(name): float(mean) for name, mean in pairs}
     return {}
 
 
@@ -304,7 +301,7 @@ def _build_sections_of_users(data: ComparedModels, segments: list[Section]) -> l
         ),
         Section("differences", title, _DIFFERENCES, draw_charts(differences, scatter)),
         *([] if report is None else [build_cutoff_section(report._data, f"This is {best}.")]),
-        Section("activity", ACTIVITY, _BY_ACTIVITY, draw_charts(activity)),
+        Section("activity", "Few and many ratings", _BY_ACTIVITY, draw_charts(activity)),
         *segments,
         _build_users_section(data, *pair),
         *_build_movers_section(data, a, b),
@@ -384,17 +381,12 @@ def _build_movers_section(data: ComparedModels, a: str, b: str) -> list[Section]
     table = find_movers(pair, data.metrics[0], _MOVERS).table
     if table.empty:
         return []
-    values = [table.index.tolist(), *(table.iloc[:, column].tolist() for column in (0, 2, 3, 4))]
-    formats: list[Callable[[Any], str]] = [
-        format_id,
-        "{:.0f}".format,
-        format_number,
-        format_number,
-        format_signed,
+    rows = [
+        (format_id(user), f"{items:.0f}", *map(format_number, scores), format_signed(gain))
+        for user, items, _, *scores, gain in table.itertuples(name=None)
     ]
-    texts = [list(map(format_, column)) for format_, column in zip(formats, values, strict=True)]
-    cells = pd.DataFrame(dict(enumerate(texts)), dtype=object)
-    cells = cells.set_axis(["user", "items", a, b, "improvement"], axis=1)
+    headings = ["user", "items", a, b, "improvement"]
+    cells = pd.DataFrame(rows, columns=headings, dtype=object)
     lead = f"{_MOVERS_LEAD} The improvement is from {a} to {b}."
     caption = "Users who gain and lose most"
     return [Section("movers", "Who gains, who loses", lead, [ShownTable(caption, cells)])]
@@ -426,19 +418,18 @@ def _draw_trade_off(data: ComparedModels) -> list[Charts]:
     first, *others = data.metrics
     if not others or len(data.models) < 3:
         return []
-    # another metric shows more than the same metric at another cutoff
-    family = first.partition("@")[0]
-    other = next((one for one in others if one.partition("@")[0] != family), others[0])
-    # what the two verdicts are about
-    ranked = {name: one.ranked for name, one in data.by_metric.items()}
-    other = next((one for one in others if ranked[one] != ranked[first]), other)
-    # accuracy against what it may cost: novelty, coverage, diversity
-    beyond = [
-        one for one in others if (metric := data.by_metric[one].metric).needs
-        and not metric.needs_threshold
-    ]  # fmt: skip
-    other = next(iter(beyond), other)
-    return draw_charts(partial(plot_trade_off, data, first, other, None))
+    by_metric, family = data.by_metric, first.partition("@")[0]
+    beyond = [one for one in others if by_metric[one].metric.needs]
+    choices = [
+        # accuracy against what it may cost: novelty, coverage, diversity
+        *(one for one in beyond if not by_metric[one].metric.needs_threshold),
+        # what the two verdicts are about
+        *(one for one in others if by_metric[one].ranked != by_metric[first].ranked),
+        # another metric shows more than the same metric at another cutoff
+        *(one for one in others if one.partition("@")[0] != family),
+        *others,
+    ]
+    return draw_charts(partial(plot_trade_off, data, first, choices[0], None))
 
 
 # Users
@@ -454,28 +445,24 @@ def _build_users_section(data: ComparedModels, a: str, b: str) -> Section:
     a, b : str
         The two models whose lists and differences are shown; b is the better one.
     """
-    result, n_items = (
-        data.first_metric_comparison,
-        data.first_model.counts.n_items,
-    )
+    result = data.first_metric_comparison
     score, column = result.scores_of(b), result.models.index(b)
     difference = score - result.scores_of(a)
-    # the worst order is not kept: a list is trivial if its best order is no better than chance
-    is_trivial = result.sign * (result.best - result.chance)[:, column] <= 0
-    users = select_users(np.abs(difference), result.sign * score, is_trivial, n_items)
     ranked = [result.models[column] for column in result.columns_by_mean]
     columns = [name for name in ranked if name in (*ranked[:_MAX_COLUMNS], a, b)]
     difference_heading = f"{shorten(b, _MAX_HEADING)} minus {shorten(a, _MAX_HEADING)}"
     return build_user_section(
-        f"the difference between {b} and {a} in {result.name}, the greatest first",
         data.first_model,
-        users,
-        [
-            *((name, list(map(format_number, result.scores_of(name)[users]))) for name in columns),
-            (difference_heading, [*map(format_signed, difference[users].tolist())]),
+        f"the difference between {b} and {a} in {result.name}, the greatest first",
+        key=np.abs(difference),
+        tie_breaker=result.sign * score,
+        # the worst order is not kept: a list is trivial if its best order is no better than chance
+        trivial=result.sign * (result.best - result.chance)[:, column] <= 0,
+        columns=[
+            *((name, result.scores_of(name), format_number) for name in columns),
+            (difference_heading, difference, format_signed),
         ],
-        trivial=is_trivial[users],
-        lists=_build_list_pairs(data, a, b, users),
+        build_lists=partial(_build_list_pairs, data, a, b),
         row_content="both models' lists and the best order",
         selection_note=f"the greatest differences between {b} and {a}. comparison.per_user has all "
         "users.",

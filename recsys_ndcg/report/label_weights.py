@@ -287,10 +287,7 @@ class Sensitivity:
 
 
 def vary_gamma(
-    reports: Mapping[str, ReportData],
-    metric: str | Metric | None,
-    train: Any,
-    ends: Sequence[float],
+    reports: Mapping[str, ReportData], metric: str | Metric | None, train: Any, ends: Any
 ) -> Sensitivity:
     """Return how the means of several reports depend on gamma, as `Report.sensitivity` says."""
     is_pair = isinstance(ends, Sequence) and len(ends) == 2 and all(map(is_number, ends))

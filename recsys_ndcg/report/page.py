@@ -13,8 +13,10 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import Flags, Floats, Positions
-from recsys_ndcg.errors import InvalidInputError, check_choice
+from recsys_ndcg.background import SOURCES
+from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, check_choice
 from recsys_ndcg.input import format_id
+from recsys_ndcg.metrics import parse_metrics
 from recsys_ndcg.rendering import (
     Charts,
     Document,
@@ -25,15 +27,9 @@ from recsys_ndcg.rendering import (
     plot,
     pluralise,
 )
-from recsys_ndcg.report.code import write_evaluation_code
 from recsys_ndcg.report.document import build_report_document, build_signatures_section
 from recsys_ndcg.report.explanation import DEPTH, build_user_lists
-from recsys_ndcg.scoring import (
-    Measurement,
-    Scores,
-    Signature,
-    find_metric_name,
-)
+from recsys_ndcg.scoring import Measurement, Scores, Signature, find_metric_name, write_arguments
 
 if TYPE_CHECKING:
     import altair as alt
@@ -43,8 +39,8 @@ if TYPE_CHECKING:
 MAX_USERS = 1000  # on a page
 # users: for more, the plot by cutoff uses a sample, because measuring takes seconds
 _MAX_MEASURED = 50_000
-ACTIVITY = "Few and many ratings"  # a title
 _BY_ACTIVITY = "The mean score of users with few ratings, and of users with many."
+_YOURS = "# a file, or a table: put yours here"
 _BY_CUTOFF = "The mean score of the first k items, with its interval; the dashed line is chance."
 _DISTRIBUTION = (
     "The bars count users by their score; the dashed outline is chance. "
@@ -83,7 +79,7 @@ def build_report_page(data: ReportData, command: str | None = None) -> Document:
         sections = [
             build_chance_section(own, chance, name),
             *sections,
-            Section("activity", ACTIVITY, _BY_ACTIVITY, _draw_activity(data.scores, column)),
+            _build_activity_section(data.scores, column),
             _build_user_section(data, column),
         ]
     sections = [score_section, replace(remarks, parts=[*remarks.parts, counts]), *sections]
@@ -142,14 +138,15 @@ def build_cutoff_section(data: ReportData, note: str = "") -> Section:
     return Section("cutoff", "Score by cutoff", lead, draw_charts(partial(plot_report, data)))
 
 
-def _draw_activity(scores: Scores, column: int) -> list[Charts]:
-    """Return the chart of the scores by activity, if users differ in it."""
+def _build_activity_section(scores: Scores, column: int) -> Section:
+    """Return the section of the scores by activity, empty if users do not differ in it."""
     activity, score = scores.counts.activity, scores.per_user[:, column]
     is_known = ~(np.isnan(activity) | np.isnan(score))
-    if not is_known.any() or np.ptp(activity[is_known]) == 0:
-        return []
-    one = scores.measurements[column]
-    return [Charts(plot_activity({"the model": score}, activity, scores.names[column], one))]
+    charts, one = [], scores.measurements[column]
+    if is_known.any() and np.ptp(activity[is_known]) > 0:
+        chart = plot_activity({"the model": score}, activity, scores.names[column], one)
+        charts = [Charts(chart)]
+    return Section("activity", "Few and many ratings", _BY_ACTIVITY, charts)
 
 
 def plot_activity(
@@ -266,25 +263,23 @@ def _build_user_section(data: ReportData, column: int) -> Section:
     """Return the section of the users, by z in a metric, or by score if it has no z."""
     scores, name = data.audit.scores_with_orders, data.metrics[column]
     score, z = scores.per_user[:, column], scores.z[:, column]
-    trivial = scores.trivial[:, column]
     sign = 1 if scores.measurements[column].metric.greater_is_better else -1
-    has_z = bool(np.isfinite(z).any())
-    keys = sign * (z if has_z else score), sign * score, trivial, scores.counts.n_items
-    positions = select_users(*keys, keep_worst=True)
-    audit = data.audit_users(column).iloc[positions]
+    has_z, audit = bool(np.isfinite(z).any()), data.audit_users(column)
+    known = [one for one in ("chance", "adjusted", "z") if audit[one].notna().any()]
     others = [one for one in data.metrics_of_users if one != name]
-    columns = [
-        (name, audit["score"]),
-        *((one, audit[one]) for one in ("chance", "adjusted", "z") if audit[one].notna().any()),
-        *((one, scores.per_user[positions, data.metrics.index(one)]) for one in others),
-    ]
     return build_user_section(
-        f"{f'z in {name}' if has_z else name}, the best first",
         scores,
-        positions,
-        [(heading, [*map(format_number, values)]) for heading, values in columns],
-        trivial=trivial[positions],
-        lists=build_user_lists(data.audit, positions),
+        f"{f'z in {name}' if has_z else name}, the best first",
+        key=sign * (z if has_z else score),
+        tie_breaker=sign * score,
+        trivial=scores.trivial[:, column],
+        keep_worst=True,
+        columns=[
+            (name, score, format_number),
+            *((one, audit[one].to_numpy(), format_number) for one in known),
+            *((one, scores.per_user[:, data.metrics.index(one)], format_number) for one in others),
+        ],
+        build_lists=partial(build_user_lists, data.audit),
         row_content=f"the first {DEPTH} ranks next to the best order",
         selection_note=_SELECTION,
         sorted_column=("z" if has_z else name) if sign > 0 else None,
@@ -292,33 +287,38 @@ def _build_user_section(data: ReportData, column: int) -> Section:
 
 
 def build_user_section(  # noqa: PLR0913 - the contents of the section
-    sorted_by: str,
     scores: Scores,
-    positions: Positions,
-    columns: Iterable[tuple[str, list[str]]],
+    sorted_by: str,
     *,
+    key: Floats,
+    tie_breaker: Floats,
     trivial: Flags,
-    lists: UserLists | None,
+    keep_worst: bool = False,
+    columns: Iterable[tuple[str, Floats, Callable[[float], str]]],
+    build_lists: Callable[[Positions], UserLists | None],
     row_content: str,
     selection_note: str,
     sorted_column: str | None = None,
 ) -> Section:
-    """Return the section of the users, a row per user.
+    """Return the section of the users, a row per user, at most `MAX_USERS`.
 
     Parameters
     ----------
-    sorted_by : str
-        What the users are sorted by.
     scores : Scores
         The scores of all users, with the counts of their lists.
-    positions : int64 array
-        The positions of the shown users, in order.
-    columns : iterable of pairs
-        Headings, which may be equal, each with a text for each user.
+    sorted_by : str
+        What the users are sorted by.
+    key, tie_breaker : float64 arrays
+        The number that sorts the users, the highest first, and the one that sorts equal users.
     trivial : bool array
-        Whether every order of the user's list has the same score; these users come last.
-    lists : UserLists, optional
-        The users' lists, if there are any.
+        Whether every order of the user's list has the same score; these users come last, if there
+        is room for them.
+    keep_worst : bool
+        Whether half of the users are those with the lowest key, if not all are shown.
+    columns : iterable of tuples
+        Headings, which may be equal, each with a number for each user and its format.
+    build_lists : callable
+        Returns the lists of the users at some positions, if there are any.
     row_content : str
         What a row shows when it is opened.
     selection_note : str
@@ -326,44 +326,118 @@ def build_user_section(  # noqa: PLR0913 - the contents of the section
     sorted_column : str, optional
         The heading of the column in whose order the users are, the highest first, if there is one.
     """
-    n_items, n_relevant = scores.counts.n_items[positions], scores.counts.n_relevant[positions]
+    n_items = scores.counts.n_items
+    # among equal users the longer list comes first: it is harder to order
+    users = np.lexsort((-n_items, -tie_breaker, -key, trivial))
+    n_informative, half = int(np.sum(~np.isnan(key) & ~trivial)), MAX_USERS // 2
+    if keep_worst and n_informative > MAX_USERS:
+        users = np.delete(users[:n_informative], np.s_[half:-half])
+    users = users[:MAX_USERS]
+    n_relevant, lists = scores.counts.n_relevant[users], build_lists(users)
     first_columns = {
-        "user": [format_id(one) for one in scores.users[positions].tolist()],
-        "items": [str(one) for one in n_items.tolist()],
+        "user": [format_id(one) for one in scores.users[users].tolist()],
+        "items": [str(one) for one in n_items[users].tolist()],
     }
     if not np.isnan(n_relevant).any():
         first_columns["relevant"] = [f"{one:.0f}" for one in n_relevant.tolist()]
     cells = pd.DataFrame(first_columns, dtype=object)  # pandas' string type rejects lone surrogates
-    for name, texts in columns:
+    for name, values, form in columns:
+        texts = [*map(form, values[users])]
         cells.insert(len(cells.columns), name, texts, allow_duplicates=True)
-    n_trivial = int(trivial.sum())
+    n_trivial = int(trivial[users].sum())
     last = f"; last, {pluralise(n_trivial)} whose score does not depend on the order"
     hint = _NO_LISTS if lists is None else f"Open a user to see {row_content}."
     lead = f"Sort by a heading, or search for an id. {hint}"
-    if len(positions) < len(scores.users):
-        lead += f" Of {len(scores.users):,} users, {len(positions):,} are shown: {selection_note}"
+    if len(users) < len(scores.users):
+        lead += f" Of {len(scores.users):,} users, {len(users):,} are shown: {selection_note}"
     caption = f"Users by {sorted_by}{last if n_trivial else ''}"
     place = None if sorted_column is None else [*cells].index(sorted_column)
     table = ShownTable(caption, cells, is_sortable=True, sorted_by=place, lists=lists)
     return Section("users", "User by user", lead, [table])
 
 
-def select_users(
-    key: Floats,
-    tie_breaker: Floats,
-    trivial: Flags,
-    n_items: Positions,
-    *,
-    keep_worst: bool = False,
-) -> Positions:
-    """Return the positions of users with a high key, at most `MAX_USERS`, the highest first.
+# Code
 
-    Trivial users come last, if there is room for them. `keep_worst`: whether half of the users are
-    those with the lowest key.
+
+def write_call_arguments(signatures: Iterable[Signature]) -> list[str]:
+    """Return the arguments of the calls that measure these metrics, one per convention.
+
+    Examples
+    --------
+    >>> import recsys_ndcg as rn
+    >>> linear = rn.Convention(gain="linear")
+    >>> report = rn.evaluate({"ann": [(4, 5), (3, 2)]}, convention=linear, metrics="ndcg@5")
+    >>> write_call_arguments(report.signatures.values())
+    ["metrics=['ndcg@5'], convention=rn.Convention(gain='linear')"]
     """
-    # among equal users the longer list comes first: it is harder to order
-    users = np.lexsort((-n_items, -tie_breaker, -key, trivial))
-    n_informative, half = int(np.sum(~np.isnan(key) & ~trivial)), MAX_USERS // 2
-    if n_informative <= MAX_USERS or not keep_worst:
-        return users[:MAX_USERS]
-    return np.concatenate([users[:half], users[n_informative - half : n_informative]])
+    by_options: dict[str, list[Signature]] = {}
+    for signature in signatures:
+        by_options.setdefault(write_arguments(signature), []).append(signature)
+    calls = []
+    for options, group in by_options.items():
+        names = [one.metric for one in group]
+        given = "".join(f", {name}={name}" for name in _list_sources(group))
+        # without k=None, names without a cutoff would get the default one
+        k_argument = "" if all("@" in name for name in names) else ", k=None"
+        calls.append(f"metrics={names!r}{k_argument}{options}{given}")
+    return calls
+
+
+def _list_sources(signatures: Iterable[Signature]) -> list[str]:
+    """Return the arguments that some metric needs besides the lists, such as ``"train"``."""
+    needed: set[str] = set()
+    for one in signatures:
+        with suppress(RecsysNdcgError):  # a metric or a choice of the user's own is not known
+            (metric,) = parse_metrics(one.metric)
+            needed |= metric.find_sources(one.convention)
+    return sorted(needed & SOURCES.keys())
+
+
+def write_evaluation_code(data: ReportData) -> str:
+    """Return Python code that gives the same numbers: one call per convention."""
+    inputs, signatures = data.inputs, data.audit.signatures.values()
+    if "report" in inputs:
+        return write_code("report", [inputs["report"]])
+    calls = [write_evaluation("data", inputs, one) for one in write_call_arguments(signatures)]
+    return write_code("report", calls, write_inputs(["data"], inputs, signatures))
+
+
+def write_evaluation(data: str, inputs: Mapping[str, str], arguments: str) -> str:
+    """Return the call that evaluates some data, or that loads the saved report."""
+    columns = f"columns={inputs['columns']}, " if "columns" in inputs else ""
+    return inputs.get("report", f"rn.evaluate({data}, {columns}{arguments})")
+
+
+def write_code(name: str, calls: Iterable[str], before: Iterable[str] = ()) -> str:
+    """Return lines of Python, and a variable for each call; further ones have a number.
+
+    Examples
+    --------
+    >>> print(write_code("report", ["rn.evaluate(data)", "rn.evaluate(data, k=5)"], ["data = 1"]))
+    import recsys_ndcg as rn
+    <BLANKLINE>
+    data = 1
+    report = rn.evaluate(data)
+    report_2 = rn.evaluate(data, k=5)
+    """
+    results = [f"{name}{f'_{n}' if n > 1 else ''} = {one}" for n, one in enumerate(calls, 1)]
+    return "\n".join(["import recsys_ndcg as rn", "", *before, *results])
+
+
+def write_inputs(
+    names: Iterable[str], inputs: Mapping[str, str], signatures: Iterable[Signature] = ()
+) -> list[str]:
+    """Return a line of Python for each input; of what was in memory, the file is not known.
+
+    `signatures`: of the metrics, which may need further inputs.
+
+    Examples
+    --------
+    >>> write_inputs(["data", "train"], {"train": "'train.csv'"})
+    ["data = 'predictions.csv'  # a file, or a table: put yours here", "train = 'train.csv'"]
+    """
+    lines = []
+    for name in dict.fromkeys([*names, *_list_sources(signatures)]):
+        guess = f"'{'predictions' if name == 'data' else name}.csv'  {_YOURS}"
+        lines.append(f"{name} = {inputs.get(name, guess)}")
+    return lines

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import Codes, Ids, ReadOnlyArrays
+from recsys_ndcg.arrays import Ids
 from recsys_ndcg.errors import (
     InvalidInputError,
     check_choice,
@@ -19,8 +19,6 @@ from recsys_ndcg.errors import (
     quote,
     warn,
 )
-from recsys_ndcg.input import make_index
-from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.rendering import Document, Renderable
 from recsys_ndcg.report import saving
 from recsys_ndcg.report.data import ReportData, UnknownKeyError
@@ -30,11 +28,7 @@ from recsys_ndcg.report.gaps import build_gaps, find_known_groups
 from recsys_ndcg.report.label_weights import Sensitivity, split_by_items, vary_gamma
 from recsys_ndcg.report.rarefaction import compute_rarefaction
 from recsys_ndcg.report.remarks import find_remarks, find_warnings
-from recsys_ndcg.report.segments import (
-    SegmentData,
-    build_segments_document,
-    find_segment_remarks,
-)
+from recsys_ndcg.report.segments import Segments
 from recsys_ndcg.report.user_groups import BUILT_IN_GROUPS, assign_segments, has_column
 from recsys_ndcg.scoring import Audit, Plan, Signature
 
@@ -46,7 +40,6 @@ if TYPE_CHECKING:
 
 #: The columns that `Report.leaderboard` can rank by.
 _LEADERBOARD_COLUMNS = ("score", "adjusted", "z")
-_MAX_SEGMENTS = 1000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -433,7 +426,7 @@ class Report(Renderable, Mapping[str, float]):
         data: Any = None,
         train: Any = None,
         columns: Mapping[str, Any] | None = None,
-    ) -> Segments:
+    ) -> Segments[Report]:
         """Split the report by user group, and compare each group with all others together.
 
         Parameters
@@ -864,159 +857,6 @@ class Report(Renderable, Mapping[str, float]):
         """
         source = f"rn.Report.load({os.fspath(path)!r})"
         return cls(replace(saving.load(path), inputs={"report": source}))
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Segments(ReadOnlyArrays, Renderable, Mapping[Any, Report]):
-    """A report by user group: a mapping of segment labels to the reports of their users.
-
-    `recsys_ndcg.Report.by` returns it. It never changes.
-
-    Parameters
-    ----------
-    name : str
-        The common name of the segments, such as the name of their column.
-    whole : Report
-        The report of all users.
-    labels : tuple
-        The labels of the segments, in order.
-    reports : tuple of Report
-        The report of each segment.
-    codes : int array, shape (n_users,)
-        The position of each user's label, -1 for users in no segment.
-
-    Attributes
-    ----------
-    segment_of_user : pandas.Series
-        The segment of each user.
-    counts : dict
-        The number of users in each segment; under None, the number of users in no segment.
-    summary : pandas.DataFrame
-        A row per segment and metric: the columns of `Report.summary`, and the comparison with
-        the other segments: difference, p and p_corrected.
-    metrics_minus_chance : list of str
-        The metrics of which this comparison is of each user's score minus chance.
-    draws : int
-        The number of permutations that p-values come from.
-    remarks : list of str
-        Reasons to be careful with the numbers, and the segments that differ.
-
-    Examples
-    --------
-    >>> import recsys_ndcg as rn
-    >>> rows = {"ann": [(4, 5), (3, 2)], "bob": [(4, 1), (3, 2)], "eve": [(2, 1), (1, 0)]}
-    >>> segments = rn.evaluate(rows).by({"ann": "new", "bob": "old"})
-    >>> segments.counts
-    {'new': 1, 'old': 1, None: 1}
-    >>> {label: round(report["ndcg@10"], 3) for label, report in segments.items()}
-    {'new': 1.0, 'old': 0.797}
-    """
-
-    name: str
-    whole: Report
-    labels: tuple[Any, ...]
-    reports: tuple[Report, ...]
-    codes: Codes
-
-    @classmethod
-    def from_groups(cls, segment_of_user: pd.Series[Any], whole: Report) -> Segments:
-        """Split a report by the categorical series that `assign_segments` returned for its users.
-
-        Raises
-        ------
-        InvalidInputError
-            There are too many segments.
-        """
-        labels = segment_of_user.cat.categories.tolist()
-        codes, name = segment_of_user.cat.codes.to_numpy(), str(segment_of_user.name)
-        if len(labels) > _MAX_SEGMENTS:
-            msg = (
-                f"{name!r} has {len(labels)} groups of {(codes >= 0).sum()} users, "
-                f"more than {_MAX_SEGMENTS}. Cut numbers into ranges: pandas.qcut(values, 4)."
-            )
-            raise InvalidInputError(msg)
-        audits = [whole._data.audit.take(np.flatnonzero(codes == n)) for n in range(len(labels))]
-        data = [replace(whole._data, audit=one, baselines=None) for one in audits]
-        reports = tuple(replace(whole, _data=one) for one in data)
-        return cls(name, whole, tuple(labels), reports, codes.astype(np.int32))
-
-    @lazy_property
-    def _data(self) -> SegmentData:
-        parts = [one._data for one in self.reports]
-        return SegmentData(self.name, self.whole._data, parts, self.labels, self.codes)
-
-    def __getitem__(self, label: Any) -> Report:
-        """Return the report of a segment."""
-        reports: dict[Any, Report] = dict(zip(self.labels, self.reports, strict=True))
-        try:
-            return reports[label]
-        except (KeyError, TypeError):
-            msg = f"There is no segment {quote(label)}; there are {quote(list(self.labels))}."
-            raise UnknownKeyError(msg) from None
-
-    def __iter__(self) -> Iterator[Any]:
-        """Iterate over the labels."""
-        return iter(self.labels)
-
-    def __len__(self) -> int:
-        """Return the number of segments."""
-        return len(self.labels)
-
-    @property
-    def segment_of_user(self) -> pd.Series[Any]:
-        """The segment of each user: categorical, NaN for users in none."""
-        values = pd.Categorical.from_codes(self.codes, categories=self._data.index)
-        users = make_index(self.whole._data.audit.scores.users, "user")
-        return pd.Series(values, index=users, name=self.name)
-
-    @property
-    def counts(self) -> dict[Any, int]:
-        """The number of users in each segment; under None, in no segment."""
-        return self._data.counts
-
-    @property
-    def summary(self) -> pd.DataFrame:
-        """The summary of each segment and its comparison with the others, by metric.
-
-        The columns of `Report.summary`, and: difference, the mean of the segment minus the mean
-        of all users in other segments; its p, NaN if the segment or the others have fewer than ten
-        scores; and p_corrected, for the number of segments. Two tests are made, and p is the larger
-        of their two p-values: the first is exact if segments are alike, and comes from permutations
-        of the users' segments (9,999 for up to 10,000 users, and at least 999: `draws`; max-T); the
-        second is for segments whose scores vary more or less, and comes from the intervals of both
-        means. Differences and p are of each user's score minus chance, the
-        mean score in random order, if every user with a score has a chance level, else of the
-        score: chance may differ between segments, for example if one has shorter lists.
-
-        References
-        ----------
-        Westfall & Young (1993), Resampling-Based Multiple Testing, Wiley; Zou & Donner (2008),
-        doi:10.1002/sim.3095
-        """
-        return self._data.summary.copy()
-
-    @property
-    def metrics_minus_chance(self) -> list[str]:
-        """The metrics of which the differences are of each user's score minus chance."""
-        return self._data.metrics_minus_chance
-
-    @property
-    def draws(self) -> int:
-        """The number of permutations of the users' segments that p-values come from."""
-        return self._data.draws
-
-    @property
-    def remarks(self) -> list[str]:
-        """Reasons to be careful with the numbers, and the segments that differ, a sentence each."""
-        return find_segment_remarks(self._data)
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return the summary with segment and metric as columns instead of an index."""
-        return self.summary.reset_index()
-
-    def _document(self, *, with_verdict: bool = False) -> Document:  # noqa: ARG002 - it has none
-        """Return the document: the table, the remarks and the signatures."""
-        return build_segments_document(self._data)
 
 
 def build_report(lists: GroupedLists, plan: Plan) -> Report:

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import compress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import Codes, Flags, Floats, column_counts, divide
-from recsys_ndcg.errors import escape_invisible
+from recsys_ndcg.arrays import Codes, Flags, Floats, ReadOnlyArrays, column_counts, divide
+from recsys_ndcg.errors import InvalidInputError, escape_invisible, quote
 from recsys_ndcg.input import format_id, make_index
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.parallel import limit_threads
 from recsys_ndcg.progress import progress_bar
 from recsys_ndcg.rendering import (
     Document,
+    Renderable,
     Section,
     ShownTable,
     format_number,
@@ -28,6 +29,7 @@ from recsys_ndcg.rendering import (
     list_first,
     pluralise,
 )
+from recsys_ndcg.report.data import UnknownKeyError
 from recsys_ndcg.report.document import (
     INTERVAL,
     build_remarks_section,
@@ -49,13 +51,23 @@ _ALL = "(all)"
 _COLUMNS = ["metric", "segment", "users", "mean", INTERVAL, "pooled", "chance", "adjusted"]
 
 
-def _format_table(segments: SegmentData) -> pd.DataFrame:
+class HasData(Protocol):
+    """A report, as far as segments need it."""
+
+    @property
+    def _data(self) -> ReportData: ...
+
+
+AnyReport = TypeVar("AnyReport", bound=HasData)
+
+
+def _format_table(segments: Segments[AnyReport]) -> pd.DataFrame:
     """Return the summaries as text: for each metric all users, then each segment."""
-    whole = segments.whole.summary.assign(segment=_ALL, difference=np.nan, p_corrected=np.nan)
-    by_segment = segments.summary.reset_index()
+    whole = segments.whole._data.summary.assign(segment=_ALL, difference=np.nan, p_corrected=np.nan)
+    by_segment = segments.to_frame()
     by_segment["segment"] = [_format_label(label) for label in by_segment["segment"]]
     rows = pd.concat([whole.reset_index(), by_segment], ignore_index=True)
-    columns = rows["metric"].map(segments.whole.metrics.index).to_numpy()
+    columns = rows["metric"].map(segments.whole._data.metrics.index).to_numpy()
     order = np.argsort(columns, kind="stable")
     rows[INTERVAL] = [*map(format_range, rows["ci_low"], rows["ci_high"])]
     rows["difference"] = rows["difference"].map(format_signed)
@@ -71,9 +83,9 @@ def _format_label(label: Any) -> str:
     return str(label) if isinstance(label, bool) else format_id(label)
 
 
-def _write_lead(segments: SegmentData) -> str:
+def _write_lead(segments: Segments[AnyReport]) -> str:
     """Return the sentence above the table: what the last two columns compare."""
-    names, metrics = segments.metrics_minus_chance, segments.whole.metrics
+    names, metrics = segments.metrics_minus_chance, segments.whole._data.metrics
     shown = ", ".join(list_first(names, _MAX_NAMED))
     minus_chance = (
         "" if not names else " minus chance" if names == metrics else " (minus chance in {})"
@@ -86,7 +98,7 @@ def _write_lead(segments: SegmentData) -> str:
     )
 
 
-def _remark_on_users(segments: SegmentData) -> Iterator[str]:
+def _remark_on_users(segments: Segments[AnyReport]) -> Iterator[str]:
     counts = dict(segments.counts)
     total, outside = sum(counts.values()), counts.pop(None)
     if outside:
@@ -99,10 +111,12 @@ def _remark_on_users(segments: SegmentData) -> Iterator[str]:
         yield f"Too few users for a test or a reliable interval (fewer than {_MIN_USERS}): {names}."
 
 
-def _remark_on_chance(segments: SegmentData, metric: str, table: pd.DataFrame) -> Iterator[str]:
+def _remark_on_chance(
+    segments: Segments[AnyReport], metric: str, table: pd.DataFrame
+) -> Iterator[str]:
     """Yield a remark if means are not comparable because chance levels differ."""
     chance = table["chance"].to_numpy()
-    if not segments.whole.bounded[metric] or np.isnan(chance).all():
+    if not segments.whole._data.bounded[metric] or np.isnan(chance).all():
         return
     low, high = int(np.nanargmin(chance)), int(np.nanargmax(chance))
     if chance[high] - chance[low] >= _DIFFERENT_CHANCE:
@@ -113,7 +127,9 @@ def _remark_on_chance(segments: SegmentData, metric: str, table: pd.DataFrame) -
         )
 
 
-def _remark_on_difference(segments: SegmentData, metric: str, table: pd.DataFrame) -> Iterator[str]:
+def _remark_on_difference(
+    segments: Segments[AnyReport], metric: str, table: pd.DataFrame
+) -> Iterator[str]:
     """Yield the segments that differ from the others' users, the largest difference first."""
     difference = table["difference"].to_numpy()
     is_clear = (table["p_corrected"] <= _ALPHA).to_numpy()
@@ -133,7 +149,7 @@ def _remark_on_difference(segments: SegmentData, metric: str, table: pd.DataFram
 
 
 def _remark_on_pooled_order(
-    segments: SegmentData, metric: str, table: pd.DataFrame
+    segments: Segments[AnyReport], metric: str, table: pd.DataFrame
 ) -> Iterator[str]:
     """Yield two segments whose order by mean is the reverse of their order by pooled score.
 
@@ -144,7 +160,7 @@ def _remark_on_pooled_order(
     reversal = np.where(by_mean > 0, np.minimum(by_mean, -by_pooled), -np.inf)
     reversal[np.isnan(reversal)] = -np.inf
     highest = np.fmax.reduce(np.abs(mean), initial=0.0)
-    least = _MATTERS if segments.whole.bounded[metric] else _MATTERS * highest
+    least = _MATTERS if segments.whole._data.bounded[metric] else _MATTERS * highest
     if not reversal.max() >= least > 0:
         return
     directions = _find_directions(segments, metric)
@@ -159,13 +175,13 @@ def _remark_on_pooled_order(
         )
 
 
-def _find_directions(segments: SegmentData, metric: str) -> Floats:
+def _find_directions(segments: Segments[AnyReport], metric: str) -> Floats:
     """Return 1 for segments significantly above the others together, -1 below: by mean and pooled.
 
     The pooled score of a segment is above the others' if the mean of numerator - ratio ·
     denominator is, with the ratio of the sums over all segments.
     """
-    scores = segments.whole.audit.scores
+    scores = segments.whole._data.audit.scores
     column = scores.names.index(metric)
     is_counted = scores.is_defined[:, column] & (segments.codes >= 0)
     top, bottom = scores.numerator[:, column], scores.denominator[:, column]
@@ -177,56 +193,153 @@ def _find_directions(segments: SegmentData, metric: str) -> Floats:
     return np.where(tests.p_corrected <= _ALPHA, np.sign(tests.difference), 0.0)
 
 
-def _compare(segments: SegmentData, values: Floats, **options: Any) -> GroupResults:
+def _compare(segments: Segments[AnyReport], values: Floats, **options: Any) -> GroupResults:
     """Test the segments with as many threads as the report may use."""
     groups = segments.codes, len(segments.labels)
-    with limit_threads(segments.whole.audit.n_jobs):
+    with limit_threads(segments.whole._data.audit.n_jobs):
         return compare_groups(values, *groups, min_users=_MIN_USERS, **options)
 
 
-def _describe(segments: SegmentData, row: int | np.intp) -> str:
+def _describe(segments: Segments[AnyReport], row: int | np.intp) -> str:
     return f"{segments.name} {_format_label(segments.labels[row])}"
 
 
-@dataclass(frozen=True, eq=False)
-class SegmentData:
-    """The value that `Segments` show.
+_MAX_SEGMENTS = 1000
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Segments(ReadOnlyArrays, Renderable, Mapping[Any, AnyReport]):
+    """A report by user group: a mapping of segment labels to the reports of their users.
+
+    `recsys_ndcg.Report.by` returns it. It never changes.
 
     Parameters
     ----------
     name : str
-        The common name of the segments.
-    whole : ReportData
-        Of all users.
-    parts : sequence of ReportData
-        Of each segment.
+        The common name of the segments, such as the name of their column.
+    whole : Report
+        The report of all users.
     labels : tuple
         The labels of the segments, in order.
+    reports : tuple of Report
+        The report of each segment.
     codes : int array, shape (n_users,)
         The position of each user's label, -1 for users in no segment.
+
+    Attributes
+    ----------
+    segment_of_user : pandas.Series
+        The segment of each user.
+    counts : dict
+        The number of users in each segment; under None, the number of users in no segment.
+    summary : pandas.DataFrame
+        A row per segment and metric: the columns of `Report.summary`, and the comparison with
+        the other segments: difference, p and p_corrected.
+    metrics_minus_chance : list of str
+        The metrics of which this comparison is of each user's score minus chance.
+    draws : int
+        The number of permutations that p-values come from.
+    remarks : list of str
+        Reasons to be careful with the numbers, and the segments that differ.
+
+    Examples
+    --------
+    >>> import recsys_ndcg as rn
+    >>> rows = {"ann": [(4, 5), (3, 2)], "bob": [(4, 1), (3, 2)], "eve": [(2, 1), (1, 0)]}
+    >>> segments = rn.evaluate(rows).by({"ann": "new", "bob": "old"})
+    >>> segments.counts
+    {'new': 1, 'old': 1, None: 1}
+    >>> {label: round(report["ndcg@10"], 3) for label, report in segments.items()}
+    {'new': 1.0, 'old': 0.797}
     """
 
     name: str
-    whole: ReportData
-    parts: Sequence[ReportData]
+    whole: AnyReport
     labels: tuple[Any, ...]
+    reports: tuple[AnyReport, ...]
     codes: Codes
+
+    @classmethod
+    def from_groups(cls, segment_of_user: pd.Series[Any], whole: AnyReport) -> Segments[AnyReport]:
+        """Split a report by the categorical series that `assign_segments` returned for its users.
+
+        Raises
+        ------
+        InvalidInputError
+            There are too many segments.
+        """
+        labels = segment_of_user.cat.categories.tolist()
+        codes, name = segment_of_user.cat.codes.to_numpy(), str(segment_of_user.name)
+        if len(labels) > _MAX_SEGMENTS:
+            msg = (
+                f"{name!r} has {len(labels)} groups of {(codes >= 0).sum()} users, "
+                f"more than {_MAX_SEGMENTS}. Cut numbers into ranges: pandas.qcut(values, 4)."
+            )
+            raise InvalidInputError(msg)
+        audits = [whole._data.audit.take(np.flatnonzero(codes == n)) for n in range(len(labels))]
+        data = [replace(whole._data, audit=one, baselines=None) for one in audits]
+        reports = tuple(replace(whole, _data=one) for one in data)  # type: ignore[type-var]
+        return cls(name, whole, tuple(labels), reports, codes.astype(np.int32))
+
+    def __getitem__(self, label: Any) -> AnyReport:
+        """Return the report of a segment."""
+        reports: dict[Any, AnyReport] = dict(zip(self.labels, self.reports, strict=True))
+        try:
+            return reports[label]
+        except (KeyError, TypeError):
+            msg = f"There is no segment {quote(label)}; there are {quote(list(self.labels))}."
+            raise UnknownKeyError(msg) from None
+
+    def __iter__(self) -> Iterator[Any]:
+        """Iterate over the labels."""
+        return iter(self.labels)
+
+    def __len__(self) -> int:
+        """Return the number of segments."""
+        return len(self.labels)
+
+    @property
+    def segment_of_user(self) -> pd.Series[Any]:
+        """The segment of each user: categorical, NaN for users in none."""
+        values = pd.Categorical.from_codes(self.codes, categories=self._index)
+        users = make_index(self.whole._data.audit.scores.users, "user")
+        return pd.Series(values, index=users, name=self.name)
 
     @property
     def counts(self) -> dict[Any, int]:
-        """`Segments.counts`."""
+        """The number of users in each segment; under None, in no segment."""
         n_outside, *sizes = np.bincount(self.codes + 1, minlength=len(self.labels) + 1).tolist()
         return {**dict(zip(self.labels, sizes, strict=True)), None: n_outside}
 
-    @lazy_property
+    @property
     def summary(self) -> pd.DataFrame:
-        """`Segments.summary`."""
-        metrics = self.whole.metrics
-        table = pd.concat([report.summary for report in self.parts])
+        """The summary of each segment and its comparison with the others, by metric.
+
+        The columns of `Report.summary`, and: difference, the mean of the segment minus the mean
+        of all users in other segments; its p, NaN if the segment or the others have fewer than ten
+        scores; and p_corrected, for the number of segments. Two tests are made, and p is the larger
+        of their two p-values: the first is exact if segments are alike, and comes from permutations
+        of the users' segments (9,999 for up to 10,000 users, and at least 999: `draws`; max-T); the
+        second is for segments whose scores vary more or less, and comes from the intervals of both
+        means. Differences and p are of each user's score minus chance, the
+        mean score in random order, if every user with a score has a chance level, else of the
+        score: chance may differ between segments, for example if one has shorter lists.
+
+        References
+        ----------
+        Westfall & Young (1993), Resampling-Based Multiple Testing, Wiley; Zou & Donner (2008),
+        doi:10.1002/sim.3095
+        """
+        return self._summary.copy()
+
+    @lazy_property
+    def _summary(self) -> pd.DataFrame:
+        metrics = self.whole._data.metrics
+        table = pd.concat([one._data.summary for one in self.reports])
         columns = {name: getattr(self._tests, name) for name in ("difference", "p", "p_corrected")}
         # labels may be tuples, which from_product would split
-        levels: list[Any] = [self.index, metrics]
-        codes = np.indices((len(self.labels), len(metrics))).reshape(2, -1).tolist()
+        levels: list[Any] = [self._index, metrics]
+        codes = np.indices((len(self), len(metrics))).reshape(2, -1).tolist()
         index = pd.MultiIndex(levels=levels, codes=codes, names=["segment", "metric"])
         table = table.assign(**{name: values.ravel() for name, values in columns.items()})
         return table.set_axis(index, axis=0)
@@ -234,7 +347,7 @@ class SegmentData:
     @property
     def metrics_minus_chance(self) -> list[str]:
         """The metrics of which the differences are of each user's score minus chance."""
-        return [*compress(self.whole.metrics, self._is_minus_chance)]
+        return [*compress(self.whole._data.metrics, self._is_minus_chance)]
 
     @property
     def draws(self) -> int:
@@ -244,49 +357,54 @@ class SegmentData:
     @lazy_property
     def _is_minus_chance(self) -> Flags:
         """Whether every user with a score has a chance level, by metric."""
-        scores = self.whole.audit.scores_with_orders
+        scores = self.whole._data.audit.scores_with_orders
         is_scored = ~np.isnan(scores.per_user)
         lacks_chance = is_scored & np.isnan(scores.roles["chance"])
         return np.asarray((column_counts(is_scored) > 0) & (column_counts(lacks_chance) == 0))
 
     @lazy_property
     def _tests(self) -> GroupResults:
-        scores = self.whole.audit.scores_with_orders
+        scores = self.whole._data.audit.scores_with_orders
         minus_chance = subtract_scores(scores.per_user, scores.roles["chance"])
         values = np.where(self._is_minus_chance, minus_chance, scores.per_user)
-        how = {"scores": scores.per_user, **self.whole.audit.totals.kinds}
+        how = {"scores": scores.per_user, **self.whole._data.audit.totals.kinds}
         with progress_bar(enabled=True) as show:
             return _compare(self, values, show=partial(show, "Permuting segments"), **how)
 
     @property
-    def index(self) -> pd.Index[Any]:
-        """The labels, as an index."""
+    def remarks(self) -> list[str]:
+        """Reasons to be careful with the numbers, and the segments that differ, a sentence each."""
+        lines = [*_remark_on_users(self)]
+        tables = [*self.summary.groupby(level="metric", sort=False)]
+        for remark_on in (_remark_on_chance, _remark_on_difference, _remark_on_pooled_order):
+            remarks = [line for name, table in tables for line in remark_on(self, str(name), table)]
+            lines += list_first(remarks, _MAX_NAMED, "… and the same in {} more metrics.")
+        return [escape_invisible(line) for line in lines]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the summary with segment and metric as columns instead of an index."""
+        return self.summary.reset_index()
+
+    def _document(self, *, with_verdict: bool = False) -> Document:  # noqa: ARG002 - it has none
+        """Return the document: the table, the remarks and the signatures."""
+        by = "" if self.name == "segment" else f" by {self.name}"
+        n_segments, n_users = (
+            pluralise(len(self.labels), "segment"),
+            self.whole._data.counts["users"],
+        )
+        table = ShownTable("The scores, by segment", _format_table(self), n_left_aligned=2)
+        return Document(
+            title="Segments of users",
+            facts=f"{n_segments}{by}, {n_users} users",
+            sections=[
+                Section("segments", "Segments", _write_lead(self), [table]),
+                build_remarks_section(self.remarks),
+                build_signatures_section(self.whole._data.audit.signatures),
+            ],
+            names_to_shorten=[self.name, *self.whole._data.metrics],
+        )
+
+    @property
+    def _index(self) -> pd.Index[Any]:
         labels = np.fromiter(self.labels, dtype=object, count=len(self.labels))
         return make_index(labels)
-
-
-def find_segment_remarks(segments: SegmentData) -> list[str]:
-    """Return reasons to be careful with the numbers, and the segments that differ."""
-    lines = [*_remark_on_users(segments)]
-    tables = [*segments.summary.groupby(level="metric", sort=False)]
-    for remark_on in (_remark_on_chance, _remark_on_difference, _remark_on_pooled_order):
-        remarks = [line for name, table in tables for line in remark_on(segments, str(name), table)]
-        lines += list_first(remarks, _MAX_NAMED, "… and the same in {} more metrics.")
-    return [escape_invisible(line) for line in lines]
-
-
-def build_segments_document(segments: SegmentData) -> Document:
-    """Return the document of segments: the table, the remarks and the signatures."""
-    by = "" if segments.name == "segment" else f" by {segments.name}"
-    n_segments, n_users = pluralise(len(segments.labels), "segment"), len(segments.codes)
-    table = ShownTable("The scores, by segment", _format_table(segments), n_left_aligned=2)
-    return Document(
-        title="Segments of users",
-        facts=f"{n_segments}{by}, {n_users} users",
-        sections=[
-            Section("segments", "Segments", _write_lead(segments), [table]),
-            build_remarks_section(find_segment_remarks(segments)),
-            build_signatures_section(segments.whole.audit.signatures),
-        ],
-        names_to_shorten=[segments.name, *segments.whole.metrics],
-    )

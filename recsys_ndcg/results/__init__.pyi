@@ -10,7 +10,7 @@ from recsys_ndcg.folds.folds import FoldRun as FoldRun
 from recsys_ndcg.published_numbers import NumberExplanation as NumberExplanation
 from recsys_ndcg.report.label_weights import Sensitivity as Sensitivity
 from recsys_ndcg.report.report import Report as Report
-from recsys_ndcg.report.report import Segments as Segments
+from recsys_ndcg.report.segments import Segments as Segments
 from recsys_ndcg.split_checks.split_report import SplitReport as SplitReport
 
 __all__: list[str]  # noqa: PYI035 - computed from the lines above

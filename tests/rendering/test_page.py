@@ -18,7 +18,7 @@ import pytest
 import recsys_ndcg as rn
 from recsys_ndcg.comparison import build_comparison_page
 from recsys_ndcg.experiments.comparison import sum_costs
-from recsys_ndcg.report import MAX_USERS
+from recsys_ndcg.report.page import MAX_USERS
 from tests.comparison.models import models
 from tests.rendering.parsed import Parsed, harmless
 
