@@ -62,7 +62,8 @@ def find_remarks(data: ReportData) -> list[str]:
 
 
 def _remark_on_chance(data: ReportData, audit_rows: AuditRows) -> Iterator[str]:
-    mean, bounded = data.summary["mean"], data.bounded  # an unbounded metric has no scale
+    mean = dict(zip(data.metrics, data.audit.totals.mean.tolist(), strict=True))
+    bounded = data.bounded  # an unbounded metric has no scale
     # random lists are the most novel, so only metrics of relevance are compared with chance
     of_relevance = _name_relevance_metrics(data)
     audit_rows = {name: audit_rows[name] for name in of_relevance}
