@@ -42,6 +42,7 @@ from recsys_ndcg.report import (
     build_cutoff_section,
     build_page,
     build_remarks_section,
+    build_signatures_section,
     build_user_lists,
     build_user_section,
     draw_charts,
@@ -273,8 +274,9 @@ def build_comparison_page(
         *(_build_sections_of_users(data, segments) if of_users else ()),
         Section("trade-off", "Trade-off", _TRADE_OFF, _draw_trade_off(data)),
         Section("models", "Models", *_describe_training(data, costs)),
+        build_signatures_section(data.signatures, write_comparison_code(data), command),
     ]
-    return build_page(document, sections, data.signatures, write_comparison_code(data), command)
+    return build_page(document, sections)
 
 
 def _build_sections_of_users(data: ComparedModels, segments: list[Section]) -> list[Section]:
@@ -359,8 +361,8 @@ def _build_means_table(data: ComparedModels) -> ShownTable:
     names = ["model", "mean", *table.cells.columns[1 - len(data.metrics) :]]
     cells = table.cells[names].set_axis(["model", *data.metrics], axis=1)
     if len(cells) < len(data.metrics):
-        cells = cells.set_index("model").T.rename_axis("metric").rename_axis(None, axis=1)
-        return ShownTable("Means in all metrics", cells.reset_index())
+        turned = cells.set_index("model").T.rename_axis("metric")
+        cells = turned.rename_axis(None, axis=1).reset_index()
     return ShownTable("Means in all metrics", cells)
 
 

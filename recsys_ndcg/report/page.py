@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -82,25 +82,14 @@ def build_report_page(data: ReportData, command: str | None = None) -> Document:
             _build_activity_section(data.scores, column),
             _build_user_section(data, column),
         ]
-    sections = [score_section, replace(remarks, parts=[*remarks.parts, counts]), *sections]
-    return build_page(
-        document, sections, data.audit.signatures, write_evaluation_code(data), command
-    )
+    remarks = replace(remarks, parts=[*remarks.parts, counts])
+    how = build_signatures_section(data.audit.signatures, write_evaluation_code(data), command)
+    return build_page(document, [score_section, remarks, *sections, how])
 
 
-def build_page(
-    document: Document,
-    sections: Sequence[Section],
-    signatures: Mapping[str, Signature],
-    code: str,
-    command: str | None,
-) -> Document:
-    """Return a document with the sections of its page, and how everything was computed.
-
-    Sections that have nothing to show are left out. `code` and `command` make the page again.
-    """
-    every = [*sections, build_signatures_section(signatures, code, command)]
-    return replace(document, sections=[one for one in every if one.parts])
+def build_page(document: Document, sections: Iterable[Section]) -> Document:
+    """Return a document with the sections of its page, without those that have nothing to show."""
+    return replace(document, sections=[one for one in sections if one.parts])
 
 
 # Charts
@@ -144,25 +133,21 @@ def _build_activity_section(scores: Scores, column: int) -> Section:
     is_known = ~(np.isnan(activity) | np.isnan(score))
     charts, one = [], scores.measurements[column]
     if is_known.any() and np.ptp(activity[is_known]) > 0:
-        chart = plot_activity({"the model": score}, activity, scores.names[column], one)
+        chart = plot_activity({"the model": score}, activity, scores.names[column], one, 0.95)
         charts = [Charts(chart)]
     return Section("activity", "Few and many ratings", _BY_ACTIVITY, charts)
 
 
 def plot_activity(
-    scores: Mapping[str, Floats],
-    activity: Floats,
-    name: str,
-    measurement: Measurement,
-    level: float = 0.95,
+    scores: Mapping[str, Floats], activity: Floats, name: str, how: Measurement, level: float
 ) -> alt.LayerChart:
     """Return a chart of each model's scores by the users' activity; `name` is the metric's."""
     parts = [
         pd.DataFrame({"model": model, "activity": activity, "score": one})
         for model, one in scores.items()
     ]
-    lower_is_better = not measurement.metric.greater_is_better
-    options = {"lower_is_better": lower_is_better, "bounded": measurement.is_bounded}
+    lower_is_better = not how.metric.greater_is_better
+    options = {"lower_is_better": lower_is_better, "bounded": how.is_bounded}
     return plot("activity", pd.concat(parts, ignore_index=True), name, level=level, **options)
 
 
