@@ -557,7 +557,7 @@ class Comparison(Renderable):
         >>> {name: round(numbers[name], 3) for name in ("good/ndcg_at_3", "bad/ndcg_at_3_tier")}
         {'good/ndcg_at_3': 0.963, 'bad/ndcg_at_3_tier': 2.0}
         """
-        boards = self.to_frame()
+        boards = self.to_frame().astype({"tier": float})  # chance may have none
         tables: dict[str, Any] = {one: boards.xs(one, level="model") for one in self.models}
         return flatten_metrics(tables, "tier")
 
