@@ -15,10 +15,7 @@ from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Ids
 from recsys_ndcg.comparison.compared_models import ByMetric, ComparedModels
-from recsys_ndcg.comparison.document import (
-    build_comparison_document,
-    build_segments_document,
-)
+from recsys_ndcg.comparison.document import build_comparison_document, build_segments_document
 from recsys_ndcg.comparison.metric_comparison import make_intervals
 from recsys_ndcg.comparison.model_scores import CHANCE, ModelScores, list_tables, require_lists
 from recsys_ndcg.comparison.paper_table import write_paper_table

@@ -27,11 +27,7 @@ from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.metrics import Metric, OverLists
 from recsys_ndcg.progress import progress_bar
 from recsys_ndcg.ranking import Exposures
-from recsys_ndcg.scoring import (
-    Measurement,
-    adjust_for_chance,
-    nearly_equal,
-)
+from recsys_ndcg.scoring import Measurement, adjust_for_chance, nearly_equal
 from recsys_ndcg.significance import (
     Moments,
     PairResults,

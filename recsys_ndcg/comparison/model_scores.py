@@ -28,13 +28,7 @@ from recsys_ndcg.arrays import (
 from recsys_ndcg.errors import InvalidInputError, escape_invisible, quote
 from recsys_ndcg.input import check_id_types, encode_ids
 from recsys_ndcg.ranking import Exposures
-from recsys_ndcg.scoring import (
-    Audit,
-    Scores,
-    Signature,
-    describe_protocol,
-    sign_runs,
-)
+from recsys_ndcg.scoring import Audit, Scores, Signature, describe_protocol, sign_runs
 
 if TYPE_CHECKING:
     from recsys_ndcg.lists import GroupedLists

@@ -528,8 +528,7 @@ def write_comparison_code(data: ComparedModels) -> str:
 
 def _write_test_arguments(data: ComparedModels) -> tuple[list[str], list[str]]:
     """Return the arguments of tests and segments, and the names of the inputs that they need."""
-    options = {"baseline": data.baseline, "margin": data.margin}
-    options |= vars(data.testing)
+    options = {"baseline": data.baseline, "margin": data.margin, **vars(data.testing)}
     first = next(name for name in data.models if name != CHANCE)
     defaults = {"baseline": first, "margin": None, **vars(Testing())}
     arguments = [f"{name}={value!r}" for name, value in options.items() if value != defaults[name]]

@@ -12,13 +12,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import Ids
-from recsys_ndcg.errors import (
-    InvalidInputError,
-    check_choice,
-    check_integer,
-    quote,
-    warn,
-)
+from recsys_ndcg.errors import InvalidInputError, check_choice, check_integer, quote, warn
 from recsys_ndcg.rendering import Document, Renderable
 from recsys_ndcg.report import saving
 from recsys_ndcg.report.data import ReportData, UnknownKeyError
