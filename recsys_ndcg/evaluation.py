@@ -237,7 +237,7 @@ def evaluate_by_plan(  # noqa: PLR0913 - with the options of the command line
         return replace(report, _data=replace(report._data, inputs=inputs))
     if per_user is None:
         return evaluate_in_memory(data, plan, columns, text, n_items)
-    from recsys_ndcg.rendering import find_score_writer  # noqa: PLC0415 - rarely needed
+    from recsys_ndcg.report import find_score_writer  # noqa: PLC0415 - rarely needed
 
     write = find_score_writer(os.fspath(per_user))  # raises before the evaluation
     report = evaluate_in_memory(data, plan, columns, text, n_items)

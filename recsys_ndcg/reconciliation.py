@@ -13,6 +13,7 @@ from typing import Any, Unpack
 import numpy as np
 import pandas as pd
 
+from recsys_ndcg.arrays import take_along
 from recsys_ndcg.background import Background, BackgroundOptions
 from recsys_ndcg.calls import take_options
 from recsys_ndcg.convention import PRESETS, Convention, ConventionLike, format_choice
@@ -349,7 +350,7 @@ class Numbers:
             keys, settled = zip(*pairs[first : first + most], strict=True)
             scores = Plan(settled).measure(self.lists)
             for place, one in enumerate(keys):
-                own = scores.select_measurements(slice(place, place + 1))
+                own = take_along(scores, "metrics", slice(place, place + 1))
                 self.known[one] = self._make_number(own)
 
     def _make_number(self, scores: Scores) -> Number:

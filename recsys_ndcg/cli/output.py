@@ -319,7 +319,7 @@ class FileOptions:
 
     def write(self, report: Report) -> None:
         """Write the report, and per-user scores to streams: those to files are written already."""
-        from recsys_ndcg.rendering import find_score_writer
+        from recsys_ndcg.report import find_score_writer
 
         if self.per_user is not None and self.users_file is None:
             _write_bytes(self.per_user, find_score_writer(".csv")(report.per_user))

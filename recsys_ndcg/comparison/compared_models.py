@@ -7,28 +7,46 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+import pandas as pd
 
-from recsys_ndcg.arrays import Ids
+from recsys_ndcg.arrays import Flags, Floats, Ids
 from recsys_ndcg.comparison.metric_comparison import (
+    TABLES,
     MetricComparison,
+    compare_with_model,
     list_tested_pairs,
+    make_models_table,
+    make_pairwise,
     test_metrics,
 )
-from recsys_ndcg.comparison.verdict import describe_test
+from recsys_ndcg.comparison.model_scores import ModelScores, list_tables
+from recsys_ndcg.comparison.verdict import describe_test, judge
 from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.findings import Finding, write_verdict
 from recsys_ndcg.lazy import lazy_property
+from recsys_ndcg.progress import progress_bar
 from recsys_ndcg.report import UnknownKeyError
-from recsys_ndcg.scoring import Signature, describe_protocol, find_metric_name
+from recsys_ndcg.scoring import (
+    Signature,
+    adjust_for_chance,
+    describe_protocol,
+    find_metric_name,
+    subtract_scores,
+)
+from recsys_ndcg.significance import (
+    CORRECTIONS,
+    assign_letters,
+    compare_groups,
+    compare_pairs,
+    estimate_optimism,
+)
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from recsys_ndcg.comparison.model_scores import ModelScores
+    from recsys_ndcg.rendering import Verdict
     from recsys_ndcg.significance import Testing
 
 _Value = TypeVar("_Value")
-#: Tables of each model, and options of the tests.
-_TABLES = ("scores", "numerator", "denominator", "chance", "best")
+#: The options of the tests.
 _OPTIONS = ("testing", "margin", "progress", "baseline")
 
 
@@ -71,6 +89,8 @@ class ComparedModels:
         Python for the arguments of `compare` that are files, except the models.
     progress : bool
         Whether to show a progress bar for tests that take long.
+    about_splits : tuple of Finding
+        Findings about the splits that the models were trained on.
 
     Raises
     ------
@@ -88,6 +108,7 @@ class ComparedModels:
     code: str | None = None
     inputs: Mapping[str, str] = field(default_factory=dict)
     progress: bool = True
+    about_splits: tuple[Finding, ...] = ()
 
     def __post_init__(self) -> None:
         """Raise if the test cannot be of a number of all lists, or has too few draws."""
@@ -124,8 +145,8 @@ class ComparedModels:
     @property
     def metrics_of_users(self) -> list[str]:
         """The names of the metrics that have a score per user."""
-        first = self.first_model
-        return [name for name, one in zip(first.names, first.metrics, strict=True) if one.per_user]
+        each = zip(self.metrics, self.first_model.measurements, strict=True)
+        return [name for name, one in each if one.metric.per_user]
 
     @property
     def users(self) -> Ids:
@@ -163,6 +184,45 @@ class ComparedModels:
         """The test, the correction and the significance level, in words."""
         return describe_test(self.first_metric_comparison)
 
+    @lazy_property
+    def judgements(self) -> dict[str, list[Finding]]:
+        """The findings of the verdict in each metric."""
+        return {name: judge(result) for name, result in self.by_metric.items()}
+
+    def list_verdicts(self, metric: str) -> list[Verdict]:
+        """Return the verdict in a metric, and in the first metric of each other protocol."""
+        names = {self.by_metric[name].ranked: name for name in reversed(self.metrics)}
+        ranked = self.by_metric[metric].ranked
+        others = [name for protocol, name in names.items() if protocol != ranked]
+        return [write_verdict(self.judgements[name]) for name in (metric, *reversed(others))]
+
+    @lazy_property
+    def leaderboards(self) -> dict[str, pd.DataFrame]:
+        """The leaderboard of each metric."""
+        return {name: make_leaderboard(self, name) for name in self.metrics}
+
+    @lazy_property
+    def pairwise(self) -> pd.DataFrame:
+        """A row per metric and pair of models, a minus b."""
+        return pd.concat([make_pairwise(one) for one in self.by_metric.values()], ignore_index=True)
+
+    @lazy_property
+    def segments(self) -> pd.DataFrame:
+        """A row per metric, segment and model."""
+        return make_segments(self)
+
+    @lazy_property
+    def optimism(self) -> dict[str, float]:
+        """By how much the mean of each search's best model is too good, by its name."""
+        result, found = self.first_metric_comparison, {}
+        searches = [one.search for one in self.model_scores.values()]
+        for search in dict.fromkeys(one for one in searches if one is not None):
+            tried = [column for column, one in enumerate(searches) if one == search]
+            best = next(one for one in result.columns_by_mean.tolist() if one in tried)
+            scores = result.sign * result.scores[:, tried]
+            found[result.models[best]] = estimate_optimism(scores, seed=self.testing.seed)
+        return found
+
     @property
     def first_metric_comparison(self) -> MetricComparison:
         """The comparison in the first metric."""
@@ -173,8 +233,8 @@ def _compare_in_metric(compared: ComparedModels, name: str) -> MetricComparison:
     """Return the comparison in one metric."""
     models, column = compared.model_scores, compared.metrics.index(name)
     fields: dict[str, Any] = {
-        table: np.column_stack([model.tables[table][:, column] for model in models.values()])
-        for table in _TABLES
+        table: np.column_stack([list_tables(model)[table][:, column] for model in models.values()])
+        for table in TABLES
     }
     fields |= {option: getattr(compared, option) for option in _OPTIONS}
     if any(len(model.run_scores) for model in models.values()):
@@ -190,3 +250,130 @@ def _compare_in_metric(compared: ComparedModels, name: str) -> MetricComparison:
     return MetricComparison(
         name, compared.first_model.measurements[column], tuple(models), **fields
     )
+
+
+# Tables
+
+
+def make_leaderboard(compared: ComparedModels, metric: str) -> pd.DataFrame:
+    """Return a row per model, by tier, and in each tier the best mean first."""
+    result, models = compared.by_metric[metric], compared.model_scores.values()
+    order, direction = result.columns_by_mean, result.significant_direction
+    models_table, alpha = make_models_table(result), result.testing.alpha
+    mean, chance = (models_table[name].to_numpy() for name in ("mean", "chance"))
+    first, last = result.ranks
+    runs = [model.run_means[:, model.names.index(metric)] for model in models]
+    columns = {
+        **models_table[["mean", "ci_low", "ci_high", "pooled"]],
+        **dict(zip(("pooled_low", "pooled_high"), result.pooled_intervals(alpha), strict=True)),
+        "chance": chance,
+        "adjusted": adjust_for_chance(mean, chance, result.means("best")),
+        **dict(
+            zip(("adjusted_low", "adjusted_high"), result.adjusted_intervals(alpha), strict=True)
+        ),
+        **compare_with_model(result, result.baseline),
+        "rank_low": first,
+        "rank_high": last,
+        "tier": first,
+        "letters": ""
+        if result.testing.family == "baseline"  # most pairs are not tested
+        else assign_letters(len(models), result.pairs, direction != 0, order.tolist()),
+        "users": models_table["users"],
+        # between folds or seeds
+        "spread": [np.std(one, ddof=1) if len(one) > 1 else np.nan for one in runs],
+    }
+    table = pd.DataFrame(columns, index=models_table.index)
+    ranks = ["rank_low", "rank_high", "tier"]
+    has_no_mean = table["mean"].isna()  # chance, in a metric that has no chance level
+    table[ranks] = table[ranks].astype("Int64").mask(has_no_mean, pd.NA)
+    table["letters"] = table["letters"].mask(has_no_mean, "")
+    return table.iloc[order].sort_values("tier", kind="stable")
+
+
+def make_segments(compared: ComparedModels) -> pd.DataFrame:
+    """Return a row per metric, segment and model: scores, and the difference from the baseline.
+
+    The comparison's test is applied to each segment, corrected for the number of segments and
+    models. Max-T needs tests over the same users, and segments have different ones: Holm's method
+    replaces it. Whether a difference depends on the segment is tested as in `compare_groups`, for
+    all segments and models together.
+
+    Raises
+    ------
+    InvalidInputError
+        The comparison has no segments.
+    """
+    segment_of_user = compared.segment_of_user
+    by_metric = {name: compared.by_metric[name] for name in compared.metrics_of_users}
+    if segment_of_user is not None and not by_metric:
+        msg = (
+            "Numbers of all lists together are not compared by segment "
+            f"({', '.join(compared.metrics)}). Add a metric with a score per user, or use by() "
+            "of each report."
+        )
+        raise InvalidInputError(msg)
+    if segment_of_user is None:
+        msg = (
+            "There are no segments of users' scores. Compare with segments, such as "
+            "compare(..., by='activity')."
+        )
+        raise InvalidInputError(msg)
+    parts = []
+    with progress_bar(enabled=compared.progress) as show:
+        for n_done, result in enumerate(by_metric.values(), start=1):
+            parts.append(_compare_segments(result, segment_of_user, compared.baseline))
+            show("Testing segments", n_done / len(by_metric))
+    # labels may be tuples, which from_product would split
+    levels: list[Any] = [[*by_metric], segment_of_user.cat.categories, compared.models]
+    codes = np.indices([*map(len, levels)]).reshape(3, -1).tolist()
+    index = pd.MultiIndex(levels=levels, codes=codes, names=["metric", "segment", "model"])
+    return pd.concat(parts).set_axis(index, axis=0)
+
+
+def _compare_segments(
+    result: MetricComparison, segment_of_user: pd.Series[Any], baseline: str
+) -> pd.DataFrame:
+    codes = segment_of_user.cat.codes.to_numpy()
+    parts = [
+        _compare_segment(result, codes == code, baseline)
+        for code in range(len(segment_of_user.cat.categories))
+    ]
+    table = pd.concat(parts)
+    chosen = result.testing.corrected_by
+    correction = CORRECTIONS["holm"] if chosen.is_max_t else chosen
+    table["p_corrected"] = correction.correct(table["p"].to_numpy())
+    interaction = _test_interaction(result, codes, len(parts), baseline)
+    table["difference_from_others"], table["p_interaction"] = interaction
+    whole = _compare_segment(result, codes >= 0, baseline)
+    for prefix in ("", "pooled_"):
+        over_all = whole[f"{prefix}difference"].reindex(table.index).to_numpy()
+        table[f"{prefix}opposite_to_all"] = table[f"{prefix}difference"] * over_all < 0
+    return table
+
+
+def _test_interaction(
+    result: MetricComparison, codes: Any, n_segments: int, baseline: str
+) -> tuple[Floats, Floats]:
+    """Return each difference from the baseline minus that of the other segments, and p, by row."""
+    column = result.models.index(baseline)
+    differences = subtract_scores(result.scores, result.scores[:, [column]])
+    differences[:, column] = np.nan
+    how: dict[str, Any] = {"seed": result.testing.seed, "both_bounded": result.is_bounded}
+    tests = compare_groups(differences, codes, n_segments, one_family=True, **how)
+    return tests.difference.ravel(), tests.p_corrected.ravel()
+
+
+def _compare_segment(result: MetricComparison, users: Flags, baseline: str) -> pd.DataFrame:
+    """Return a row per model, over some users; the differences of the baseline are NaN."""
+    part = result.select_users(users)
+    others = [name for name in part.models if name != baseline]
+    pairs = [(part.models.index(name), part.models.index(baseline)) for name in others]
+    testing, runs = replace(part.testing, correction="none"), [part.sign * one for one in part.runs]
+    tests = compare_pairs(part.sign * part.scores, pairs, testing, runs=runs)
+    tests = part.clip_differences(tests)
+    columns = ["difference", "low", "high", "d_z", "p"]
+    differences = part.restore_sign(tests)[columns].set_axis(others)
+    table = make_models_table(part)
+    differences.insert(4, "pooled_difference", table["pooled"] - table["pooled"][baseline])
+    names = {"low": "difference_low", "high": "difference_high"}
+    return table.join(differences.rename(columns=names))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -15,21 +15,13 @@ from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Ids
 from recsys_ndcg.comparison.compared_models import ByMetric, ComparedModels
-from recsys_ndcg.comparison.document import (
-    build_comparison_document,
-    build_segments_document,
-)
-from recsys_ndcg.comparison.metric_comparison import (
-    make_intervals,
-    make_leaderboard,
-    make_pairwise,
-    make_segments,
-)
-from recsys_ndcg.comparison.model_scores import CHANCE, ModelScores
+from recsys_ndcg.comparison.document import build_comparison_document, build_segments_document
+from recsys_ndcg.comparison.metric_comparison import make_intervals
+from recsys_ndcg.comparison.model_scores import CHANCE, ModelScores, list_tables, require_lists
 from recsys_ndcg.comparison.paper_table import write_paper_table
 from recsys_ndcg.comparison.remarks import find_missing_lists, find_remarks
 from recsys_ndcg.comparison.two_models import Movers, compute_overlaps, find_movers
-from recsys_ndcg.comparison.verdict import decide_gate, judge
+from recsys_ndcg.comparison.verdict import decide_gate
 from recsys_ndcg.errors import (
     InvalidInputError,
     check_choice,
@@ -44,7 +36,6 @@ from recsys_ndcg.findings import (
     Gate,
     tabulate_findings,
     write_sentences,
-    write_verdict,
 )
 from recsys_ndcg.input import make_index
 from recsys_ndcg.lazy import lazy_property
@@ -52,7 +43,7 @@ from recsys_ndcg.metrics import Metric, list_metric_names
 from recsys_ndcg.rendering import Document, ReadableTable, Renderable, Verdict
 from recsys_ndcg.report import flatten_metrics, pack_exposures, unpack_exposures
 from recsys_ndcg.scoring import ListCounts, Measurement, Signature, find_metric_name
-from recsys_ndcg.significance import BOOTSTRAPS, Testing, check_margin, estimate_optimism
+from recsys_ndcg.significance import BOOTSTRAPS, Testing, check_margin
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
@@ -122,11 +113,8 @@ class Comparison(Renderable):
     @property
     def leaderboards(self) -> dict[str, pd.DataFrame]:
         """The leaderboard of each metric."""
-        return ByMetric({name: table.copy() for name, table in self._leaderboards.items()})
-
-    @lazy_property
-    def _leaderboards(self) -> dict[str, pd.DataFrame]:
-        return {name: make_leaderboard(self._data, name) for name in self.metrics}
+        boards = self._data.leaderboards.items()
+        return ByMetric({name: table.copy() for name, table in boards})
 
     @property
     def pairwise(self) -> pd.DataFrame:
@@ -160,9 +148,7 @@ class Comparison(Renderable):
         Fieller (1954), Journal of the Royal Statistical Society B 16(2); McGraw & Wong (1992),
         doi:10.1037/0033-2909.111.2.361; Benavoli et al. (2017), JMLR 18(77)
         """
-        return pd.concat(
-            [make_pairwise(one) for one in self._data.by_metric.values()], ignore_index=True
-        )
+        return self._data.pairwise.copy()
 
     def intervals(
         self,
@@ -218,21 +204,14 @@ class Comparison(Renderable):
         """The result in the first metric of each protocol, in a few sentences."""
         return " ".join(map(str, self._verdicts()))
 
-    @lazy_property
+    @property
     def optimism(self) -> dict[str, float]:
         """By how much the mean of each search's best model is too good, in the first metric.
 
         By the name of the best model of each search that is compared; empty if none is. See
         `recsys_ndcg.significance.estimate_optimism`.
         """
-        result, found = self._data.first_metric_comparison, {}
-        searches = [one.search for one in self._data.model_scores.values()]
-        for search in dict.fromkeys(one for one in searches if one is not None):
-            tried = [column for column, one in enumerate(searches) if one == search]
-            best = next(one for one in result.columns_by_mean.tolist() if one in tried)
-            scores = result.sign * result.scores[:, tried]
-            found[result.models[best]] = estimate_optimism(scores, seed=self._data.testing.seed)
-        return found
+        return dict(self._data.optimism)
 
     @property
     def segments(self) -> pd.DataFrame:
@@ -252,11 +231,7 @@ class Comparison(Renderable):
         InvalidInputError
             The comparison was made without ``by=``.
         """
-        return ReadableTable.of(self._segments, partial(build_segments_document, self))
-
-    @lazy_property
-    def _segments(self) -> pd.DataFrame:
-        return make_segments(self._data)
+        return ReadableTable.of(self._data.segments, partial(build_segments_document, self._data))
 
     @property
     def remarks(self) -> list[str]:
@@ -285,17 +260,11 @@ class Comparison(Renderable):
 
     @property
     def _verdict_findings(self) -> list[Finding]:
-        return [finding for one in self._data.by_metric.values() for finding in judge(one)]
+        return [finding for each in self._data.judgements.values() for finding in each]
 
     @lazy_property
     def _remarks(self) -> list[Finding]:
-        has_segments = self._data.segment_of_user is not None and self._data.metrics_of_users
-        segments = self._segments if has_segments else None
-        return find_remarks(self._data, segments, self.optimism, self._find_training_remarks())
-
-    def _find_training_remarks(self) -> Iterable[Finding]:
-        """Return findings about how the models were trained, if that is known."""
-        return ()
+        return find_remarks(self._data)
 
     def movers(
         self,
@@ -336,7 +305,8 @@ class Comparison(Renderable):
         """
         check_integer("n", n, 1)
         name = self._find_metric_of_users(metric)
-        return find_movers(self, name, *self._choose_pair(name, a, b), int(n))
+        pair = {one: self._data.model_scores[one] for one in self._choose_pair(name, a, b)}
+        return find_movers(pair, name, int(n))
 
     def overlap(
         self, k: int | None = 10, *, p: float = 0.9, per_user: bool = False
@@ -372,7 +342,7 @@ class Comparison(Renderable):
         np.float64(0.333)
         """
         lists = {
-            name: one.require_lists(name)
+            name: require_lists(one, name)
             for name, one in self._data.model_scores.items()
             if one.report is not None or name != CHANCE
         }
@@ -440,21 +410,11 @@ class Comparison(Renderable):
 
     def _verdict_in(self, metric: str | Metric | None = None) -> str:
         """Return the result in any metric, by default the first, in a few sentences."""
-        return str(write_verdict(judge(self._data.by_metric[self._find_metric(metric)])))
+        return str(self._verdicts(metric)[0])
 
     def _verdicts(self, metric: str | Metric | None = None) -> list[Verdict]:
-        """Return the verdict in a metric, and in the first metric of each other protocol.
-
-        Parameters
-        ----------
-        metric : str or Metric, optional
-            By default the first.
-        """
-        names = {self._data.by_metric[name].ranked: name for name in reversed(self.metrics)}
-        first = self._data.by_metric[self._find_metric(metric)]
-        others = [name for ranked, name in names.items() if ranked != first.ranked]
-        chosen = (first.name, *reversed(others))
-        return [write_verdict(judge(self._data.by_metric[one])) for one in chosen]
+        """Return the verdict in a metric, and in the first metric of each other protocol."""
+        return self._data.list_verdicts(self._find_metric(metric))
 
     def plot(  # noqa: PLR0913 - each kind uses some
         self,
@@ -502,10 +462,10 @@ class Comparison(Renderable):
         name = self._find_metric(metric)
         if kind == "trade-off":
             other = None if against is None else self._find_metric(against)
-            return plot_trade_off(self, name, other, colour)
+            return plot_trade_off(self._data, name, other, colour)
         if kind != "tiers":
             name = self._find_metric_of_users(metric)
-        return plot_metric(self, kind, name, *self._choose_pair(name, a, b))
+        return plot_metric(self._data, kind, name, *self._choose_pair(name, a, b))
 
     def _document(
         self,
@@ -525,14 +485,14 @@ class Comparison(Renderable):
         with_verdict : bool
             As in other documents; without effect, because this one always begins with a verdict.
         """
-        return build_comparison_document(self, self._find_metric(metric), kinds)
+        return build_comparison_document(self._data, self._find_metric(metric), kinds)
 
     def _page(self, command: str | None = None) -> Document:
         """Return the document of the HTML page: charts, segments, users' lists in two models."""
         # imported here, because it imports all plots
         from recsys_ndcg.comparison.page import build_comparison_page  # noqa: PLC0415
 
-        return build_comparison_page(self, command)
+        return build_comparison_page(self._data, command)
 
     def to_markdown(self, metric: str | Metric | None = None, *, pairs: bool = False) -> str:
         """Return a leaderboard, or the pairs, with the verdict and the remarks as Markdown.
@@ -606,7 +566,9 @@ class Comparison(Renderable):
             return self._render("latex", metric=names[0], kinds=["pairs"])
         check_integer("digits", digits, 0)
         columns = [columns] if isinstance(columns, str) else [*dict.fromkeys(columns)] or ["mean"]
-        return write_paper_table(self, names, columns, digits=digits, label=label, caption=caption)
+        return write_paper_table(
+            self._data, names, columns, digits=digits, label=label, caption=caption
+        )
 
     def to_frame(self) -> pd.DataFrame:
         """Return the leaderboards of all metrics in one table, indexed by metric and model."""
@@ -630,7 +592,7 @@ class Comparison(Renderable):
         >>> {name: round(numbers[name], 3) for name in ("good/ndcg_at_3", "bad/ndcg_at_3_tier")}
         {'good/ndcg_at_3': 0.963, 'bad/ndcg_at_3_tier': 2.0}
         """
-        boards = self.to_frame()
+        boards = self.to_frame().astype({"tier": float})  # chance may have none
         tables: dict[str, Any] = {one: boards.xs(one, level="model") for one in self.models}
         return flatten_metrics(tables, "tier")
 
@@ -685,8 +647,8 @@ class Comparison(Renderable):
             "left_out": dict(self._data.n_dropped_users),
             "other_metrics": list(self._data.other_metrics),
             "metrics": {
-                name: Measurement(one).to_dict()
-                for name, one in zip(self.metrics, first.metrics, strict=True)
+                name: Measurement(one.metric).to_dict()
+                for name, one in zip(self.metrics, first.measurements, strict=True)
             },
             "models": {
                 name: {
@@ -705,7 +667,7 @@ class Comparison(Renderable):
             head["segments"] = check_ids(segments.categories.tolist(), "segment label")
             columns["segment"] = segments.codes.to_numpy()
         for place, (name, one) in enumerate(self._data.model_scores.items()):
-            columns |= {f"{table}.{name}": values for table, values in one.tables.items()}
+            columns |= {f"{table}.{name}": values for table, values in list_tables(one).items()}
             for count, values in vars(one.counts).items():  # mostly as the first model's
                 if not np.array_equal(values, columns[count], equal_nan=True):
                     columns[f"{count}.{name}"] = values
@@ -724,7 +686,9 @@ class Comparison(Renderable):
             The file is not a comparison, has a format that this version does not read, or was
             changed.
         """
-        call = f"rn.Comparison.load({os.fspath(path)!r})"
+        # imported here, because it imports all plots
+        from recsys_ndcg.report import write_code  # noqa: PLC0415
+
         with Archive.open(path, _FORMAT) as (head, columns):
             registered, labels, segment_of_user = list_metric_names(), head["segments"], None
             measurements = {
@@ -742,7 +706,7 @@ class Comparison(Renderable):
                 {name: _from_file(name, one, columns, measurements) for name, one in models},
                 testing=Testing(**head["testing"]),
                 segment_of_user=segment_of_user,
-                code=f"import recsys_ndcg as rn\n\ncomparison = {call}",
+                code=write_code("comparison", [f"rn.Comparison.load({os.fspath(path)!r})"]),
                 other_metrics=tuple(head["other_metrics"]),
                 n_dropped_users=head["left_out"],
                 **{name: head[name] for name in ("baseline", "margin")},
@@ -810,6 +774,7 @@ def _from_file(
         return columns[f"{table_name}.{name}"]
 
     signatures = dict(zip(measurements, map(Signature, head["signatures"]), strict=True))
+    runs = [table(f"run {one + 1}") for one in range(head["n_runs"])]
     return ModelScores(
         # the number of all lists together is computed again, for its test
         measurements=tuple(
@@ -827,11 +792,9 @@ def _from_file(
         signatures=signatures,
         label_digests=table("truth"),
         run_means=np.array(head["runs"], dtype=np.float64).reshape(-1, len(measurements)),
-        run_scores=np.array([table(f"run {one + 1}") for one in range(head.get("n_runs", 0))])
-        if head.get("n_runs")
-        else np.zeros((0, 0, 0)),
-        parameters=head.get("parameters", {}),
-        search=head.get("search"),
+        run_scores=np.array(runs or np.zeros((0, 0, 0))),
+        parameters=head["parameters"],
+        search=head["search"],
         exposures=unpack_exposures(head, columns),
     )
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from recsys_ndcg.comparison.model_scores import CHANCE
+from recsys_ndcg.comparison.remarks import find_remarks
 from recsys_ndcg.errors import format_count
 from recsys_ndcg.rendering import (
     Document,
@@ -27,7 +29,7 @@ from recsys_ndcg.report import (
 )
 
 if TYPE_CHECKING:
-    from recsys_ndcg.comparison.comparison import Comparison
+    from recsys_ndcg.comparison.compared_models import ComparedModels
     from recsys_ndcg.comparison.metric_comparison import MetricComparison
 
 _SIGNED = ("difference", "difference_low", "difference_high")
@@ -61,13 +63,13 @@ _HEADINGS = {
 
 
 def build_comparison_document(
-    comparison: Comparison, metric: str, kinds: Sequence[str] = ("leaderboard",)
+    data: ComparedModels, metric: str, kinds: Sequence[str] = ("leaderboard",)
 ) -> Document:
     """Return the document of a comparison in one metric.
 
     Parameters
     ----------
-    comparison : Comparison
+    data : ComparedModels
         The models.
     metric : str
         The name of one of its metrics.
@@ -75,41 +77,41 @@ def build_comparison_document(
         The tables, in this order.
     """
     tables = [
-        Section(kind, title, lead, [table_of(comparison, metric)])
+        Section(kind, title, lead, [table_of(data, metric)])
         for kind in kinds
-        if kind != "segments" or metric in comparison._data.metrics_of_users
+        if kind != "segments" or metric in data.metrics_of_users
         for title, lead, table_of in [_SECTIONS[kind]]
     ]
     if kinds[0] == "leaderboard":
-        tables[0] = replace(tables[0], lead=_write_lead(comparison._data.by_metric[metric]))
-    n_models = format_count(len([one for one in comparison.models if one != CHANCE]), "model")
-    n_users = format_count(len(comparison.users), "user")
+        tables[0] = replace(tables[0], lead=_write_lead(data.by_metric[metric]))
+    n_models = format_count(len([one for one in data.models if one != CHANCE]), "model")
+    n_users = format_count(len(data.users), "user")
     return Document(
-        title=f"{n_models} compared{' with chance' if CHANCE in comparison.models else ''}",
-        verdicts=comparison._verdicts(metric),
-        facts=f"{n_models}, {n_users}, {comparison._data.tested_by}",
+        title=f"{n_models} compared{' with chance' if CHANCE in data.models else ''}",
+        verdicts=data.list_verdicts(metric),
+        facts=f"{n_models}, {n_users}, {data.tested_by}",
         sections=[
             tables[0],
-            build_remarks_section(comparison.remarks),
+            build_remarks_section(find_remarks(data), verdicts=chain(*data.judgements.values())),
             *tables[1:],
-            build_signatures_section(comparison.signatures),
+            build_signatures_section(data.signatures),
         ],
-        names_to_shorten=[*comparison.models, *comparison.metrics],
+        names_to_shorten=[*data.models, *data.metrics],
     )
 
 
-def build_segments_document(comparison: Comparison) -> Document:
+def build_segments_document(data: ComparedModels) -> Document:
     """Return the document of the segments, a table for each metric of users."""
-    metrics = comparison._data.metrics_of_users
-    document = build_comparison_document(comparison, metrics[0], ["segments"])
+    metrics = data.metrics_of_users
+    document = build_comparison_document(data, metrics[0], ["segments"])
     first, *others = document.sections
-    tables = [_build_segments_table(comparison, metric) for metric in metrics]
+    tables = [_build_segments_table(data, metric) for metric in metrics]
     return replace(document, sections=[replace(first, parts=tables), *others])
 
 
-def build_leaderboard_table(comparison: Comparison, metric: str) -> ShownTable:
+def build_leaderboard_table(data: ComparedModels, metric: str) -> ShownTable:
     """Return the leaderboard in one metric, the top tier bold, with the means of other metrics."""
-    boards = comparison.leaderboards
+    boards = data.leaderboards
     board = boards[metric]
     ranks = zip(board["rank_low"], board["rank_high"], strict=True)
     table = board.reset_index().assign(
@@ -123,9 +125,7 @@ def build_leaderboard_table(comparison: Comparison, metric: str) -> ShownTable:
             del table[name]
     if "trivial" in table and not table["trivial"].any():
         del table["trivial"]
-    is_against_baseline = (
-        comparison._data.testing.family == "baseline"
-    )  # other pairs are not tested
+    is_against_baseline = data.testing.family == "baseline"  # other pairs are not tested
     table["difference_interval"] = format_differences(table, *_SIGNED)
     tested = ["difference_interval", "p_corrected"] if is_against_baseline else ["rank"]
     names = ["tier", "model", "mean", "interval", "letters", "pooled", "chance", "adjusted"]
@@ -133,15 +133,15 @@ def build_leaderboard_table(comparison: Comparison, metric: str) -> ShownTable:
     names += [*_users_column_if_it_varies(table), "spread"]
     note = metric
     if "won" in table:
-        note += f"; users won, tied and lost against {comparison._data.baseline}"
+        note += f"; users won, tied and lost against {data.baseline}"
     best = np.flatnonzero(board["tier"].fillna(0) == 1).tolist()
     letters = board["letters"].tolist()
     if is_against_baseline:
         names = [name for name in names if name not in {"tier", "letters"}]
         best, letters = [], []
     table = _add_interval(table).filter(names)
-    shown = _to_shown_table(comparison, metric, "Models", table, note, bold=best, letters=letters)
-    for name in comparison.metrics:
+    shown = _to_shown_table(data, metric, "Models", table, note, bold=best, letters=letters)
+    for name in data.metrics:
         if name != metric:
             heading = f"mean {name}" if name in shown.cells else name
             other = boards[name].loc[board.index]
@@ -152,9 +152,9 @@ def build_leaderboard_table(comparison: Comparison, metric: str) -> ShownTable:
     return shown
 
 
-def build_pairs_table(comparison: Comparison, metric: str) -> ShownTable:
+def build_pairs_table(data: ComparedModels, metric: str) -> ShownTable:
     """Return the pairs of models in one metric."""
-    pairs = comparison.pairwise
+    pairs = data.pairwise
     table = pairs[pairs["metric"] == metric]
     counts = table[["wins", "ties", "losses", "trivial"]].to_numpy().tolist()
     names = ["a", "b", "difference_interval", "relative", "d_z", "outcome", "p", "p_corrected"]
@@ -162,41 +162,38 @@ def build_pairs_table(comparison: Comparison, metric: str) -> ShownTable:
     note = f"{metric}; difference: a minus b; wins: users for whom a is better"
     if (table["interval"] == "per pair").any():
         note += "; each interval is for one pair alone"
-    elif comparison._data.size_of_family > 1:
-        which = "in all metrics" if comparison._data.testing.family == "metrics" else "in the table"
+    elif data.size_of_family > 1:
+        which = "in all metrics" if data.testing.family == "metrics" else "in the table"
         note += f"; intervals are simultaneous for all pairs {which}"
-        if comparison._data.by_metric[metric].has_chance.any():
+        if data.by_metric[metric].has_chance.any():
             note += ", those with chance apart"
     table = table.assign(
         difference_interval=format_differences(table, "difference", "ci_low", "ci_high"),
         outcome=["/".join(map(str, row)) for row in counts],
     )
-    if metric not in comparison._data.metrics_of_users:
+    if metric not in data.metrics_of_users:
         names.remove("outcome")
         note = note.replace("; wins: users for whom a is better", "")
     table = table.filter([*names, *margins, *_users_column_if_it_varies(table)])
-    return _to_shown_table(comparison, metric, "Pairs of models", table, note)
+    return _to_shown_table(data, metric, "Pairs of models", table, note)
 
 
-def _build_segments_table(comparison: Comparison, metric: str) -> ShownTable:
+def _build_segments_table(data: ComparedModels, metric: str) -> ShownTable:
     """Return the models by segment.
 
     A * marks a significant difference whose sign is opposite to that over all segments together.
     """
-    table = comparison.segments.loc[[metric]].reset_index()
-    opposite = table["opposite_to_all"] & (table["p_corrected"] <= comparison._data.testing.alpha)
+    table = data.segments.loc[[metric]].reset_index()
+    opposite = table["opposite_to_all"] & (table["p_corrected"] <= data.testing.alpha)
     differences = format_differences(table, *_SIGNED)
     stars = np.where(opposite, "*", "")
     table["difference_interval"] = [*map("".join, zip(differences, stars, strict=True))]
     names = ["segment", "model", "users", "mean", "interval", "pooled", "chance"]
     names += ["difference_interval", "p_corrected", "p_interaction"]
     star = "; *: opposite sign over all segments together" if opposite.any() else ""
-    note = (
-        f"difference in {metric} from {comparison._data.baseline}; p is corrected, intervals "
-        f"not{star}"
-    )
+    note = f"difference in {metric} from {data.baseline}; p is corrected, intervals not{star}"
     table = _add_interval(table).filter(names)
-    return _to_shown_table(comparison, metric, "Segments of users", table, note)
+    return _to_shown_table(data, metric, "Segments of users", table, note)
 
 
 def _write_lead(result: MetricComparison) -> str:
@@ -234,10 +231,10 @@ _SECTIONS = {
 
 
 def _to_shown_table(
-    comparison: Comparison, metric: str, title: str, table: pd.DataFrame, note: str, **more: Any
+    data: ComparedModels, metric: str, title: str, table: pd.DataFrame, note: str, **more: Any
 ) -> ShownTable:
     """Return a table with formatted cells and headings."""
-    level = f"{100 * (1 - comparison._data.testing.alpha):.10g}%"
+    level = f"{100 * (1 - data.testing.alpha):.10g}%"
     cells = {
         _HEADINGS.get(name, name).format(level): list(
             map(_FORMATS.get(name, format_number), table[name])
@@ -249,7 +246,7 @@ def _to_shown_table(
         pd.DataFrame(cells),
         n_left_aligned=2,
         note=note,
-        signature=comparison.signature(metric).short,
+        signature=data.signatures[metric].short,
         **more,
     )
 

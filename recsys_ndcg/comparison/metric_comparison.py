@@ -23,32 +23,22 @@ from recsys_ndcg.arrays import (
 )
 from recsys_ndcg.comparison.model_scores import CHANCE
 from recsys_ndcg.comparison.swaps import run_swap_test
-from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.metrics import Metric, OverLists
 from recsys_ndcg.progress import progress_bar
 from recsys_ndcg.ranking import Exposures
-from recsys_ndcg.scoring import (
-    Measurement,
-    adjust_for_chance,
-    nearly_equal,
-    subtract_scores,
-)
+from recsys_ndcg.scoring import Measurement, adjust_for_chance, nearly_equal
 from recsys_ndcg.significance import (
-    CORRECTIONS,
     Moments,
     PairResults,
-    assign_letters,
     bootstrap_intervals,
     clip_ends,
-    compare_groups,
     compare_pairs,
     find_adjusted_interval,
     find_rank_intervals,
 )
 
 if TYPE_CHECKING:
-    from recsys_ndcg.comparison.compared_models import ComparedModels
     from recsys_ndcg.significance import Testing
 
 #: The columns of pairs, in this order; `_MARGIN_COLUMNS` if there is a margin.
@@ -74,7 +64,7 @@ _RENAMED = {
     "p_not_better": "p_b_not_worse",
 }
 #: Fields that are tables.
-_TABLES = ("scores", "numerator", "denominator", "chance", "best")
+TABLES = ("scores", "numerator", "denominator", "chance", "best")
 _STEP = 1e-6  # relative step of the numerical derivative of `Metric.score`
 
 
@@ -91,7 +81,7 @@ class MetricComparison(ReadOnlyArrays):
     models : tuple of str
         The columns' names.
     scores, numerator, denominator, chance, best : float64 arrays
-        As in `ModelScores.tables`, with a column per model.
+        As in `list_tables`, with a column per model.
     testing : Testing
         The test, the correction, the level.
     baseline : str
@@ -111,7 +101,7 @@ class MetricComparison(ReadOnlyArrays):
         What is ranked, in words.
     """
 
-    _axes: ClassVar = {"users models": " ".join(_TABLES)}
+    _axes: ClassVar = {"users models": " ".join(TABLES)}
 
     name: str
     measurement: Measurement
@@ -287,28 +277,8 @@ class MetricComparison(ReadOnlyArrays):
         if self.known_tests is not None:
             return self.known_tests
         if self.swaps_lists:
-            return self._test_by_swaps()
+            return _test_by_swaps(self)
         return test_metrics([self])[0]
-
-    def _test_by_swaps(self) -> PairResults:
-        metric, convention = self.metric, self.measurement.convention
-        by_t = replace(self.testing, test="t")
-        assert isinstance(metric, OverLists), "only these have exposures"  # noqa: S101
-        parts = []
-        with progress_bar(enabled=self.progress) as show:
-            for family in self.families:
-                pairs = self.pairs[family]
-                part = compare_pairs(self.sign * self.scores, pairs, by_t, margin=self.margin)
-                swapped = run_swap_test(
-                    part,
-                    self.exposures,
-                    pairs=[(a, b) for a, b in pairs.tolist()],
-                    value=lambda totals: self.sign * metric.value(totals, convention),
-                    how=self.testing,
-                    show=partial(show, f"Testing {self.name}"),
-                )
-                parts.append(swapped)
-        return self.clip_differences(PairResults.join(parts, self.families))
 
     def clip_differences(self, results: PairResults) -> PairResults:
         """Return results whose intervals do not leave the range of differences, if there is one."""
@@ -323,17 +293,18 @@ class MetricComparison(ReadOnlyArrays):
         They are corrected in this metric alone, and have only users as units.
         """
         is_defined: Flags = (self.denominator != 0).any(axis=1)
-        values = np.where(is_defined[:, None], self._linearise_pooled(is_defined), np.nan)
+        values = np.where(is_defined[:, None], _linearise_pooled(self, is_defined), np.nan)
         pooled = replace(self, name=f"pooled {self.name}", scores=values, runs=(), margin=None)
         return test_metrics([pooled])[0]
 
     @lazy_property
     def pooled(self) -> Floats:
         """The pooled score of each model, NaN if all denominators are 0."""
-        return self.metric.score(self._ratio)
+        return self.metric.score(self.ratio)
 
     @property
-    def _ratio(self) -> Floats:
+    def ratio(self) -> Floats:
+        """The sum of the numerators over the sum of the denominators, of each model."""
         top, bottom = column_sums(self.numerator), column_sums(self.denominator)
         return divide(top, bottom)
 
@@ -343,30 +314,54 @@ class MetricComparison(ReadOnlyArrays):
         ends = moments.find_interval(1 - alpha, **self.measurement.kinds)
         return np.array([self.metric.score(end) for end in ends])
 
-    def _linearise_pooled(self, is_defined: Flags) -> Floats:
-        r"""Return a number per user and model whose mean over users is the model's pooled score.
 
-        .. math:: f(r) + f'(r) \frac{n_i - r d_i}{\bar d}
+def _test_by_swaps(result: MetricComparison) -> PairResults:
+    """Return the tests by random swaps of the users' lists."""
+    metric, convention = result.metric, result.measurement.convention
+    by_t = replace(result.testing, test="t")
+    assert isinstance(metric, OverLists), "only these have exposures"  # noqa: S101
+    parts = []
+    with progress_bar(enabled=result.progress) as show:
+        for family in result.families:
+            pairs = result.pairs[family]
+            part = compare_pairs(result.sign * result.scores, pairs, by_t, margin=result.margin)
+            swapped = run_swap_test(
+                part,
+                result.exposures,
+                pairs=[(a, b) for a, b in pairs.tolist()],
+                value=lambda totals: result.sign * metric.value(totals, convention),
+                how=result.testing,
+                show=partial(show, f"Testing {result.name}"),
+            )
+            parts.append(swapped)
+    return result.clip_differences(PairResults.join(parts, result.families))
 
-        with r the ratio of the sums, and f the function that turns a ratio into a score: the square
-        root for RMSE, else the identity (Cochran 1977, Sampling Techniques, chapter 6). If a user's
-        denominator is 0 in a model's column, the fraction is 0 there.
-        `is_defined`: the users whose denominator is not 0 in some model.
-        """
-        ratio = self._ratio
-        mean = column_sums(self.denominator) / max(int(is_defined.sum()), 1)
-        rest = self.numerator - ratio * self.denominator
-        parts = divide(rest, mean, np.broadcast_to(mean != 0, rest.shape))
-        values: Floats = self.metric.score(ratio) + self._compute_slope(ratio) * parts
-        return values
 
-    def _compute_slope(self, ratio: Floats) -> Any:
-        """Return the derivative of the score with respect to the ratio."""
-        if type(self.metric).score is Metric.score:
-            return 1.0
-        step = _STEP * np.where(ratio == 0, 1.0, np.abs(ratio))
-        score = self.metric.score
-        return (score(ratio + step) - score(ratio - step)) / (2 * step)
+def _linearise_pooled(result: MetricComparison, is_defined: Flags) -> Floats:
+    r"""Return a number per user and model whose mean over users is the model's pooled score.
+
+    .. math:: f(r) + f'(r) \frac{n_i - r d_i}{\bar d}
+
+    with r the ratio of the sums, and f the function that turns a ratio into a score: the square
+    root for RMSE, else the identity (Cochran 1977, Sampling Techniques, chapter 6). If a user's
+    denominator is 0 in a model's column, the fraction is 0 there.
+    `is_defined`: the users whose denominator is not 0 in some model.
+    """
+    ratio = result.ratio
+    mean = column_sums(result.denominator) / max(int(is_defined.sum()), 1)
+    rest = result.numerator - ratio * result.denominator
+    parts = divide(rest, mean, np.broadcast_to(mean != 0, rest.shape))
+    values: Floats = result.metric.score(ratio) + _compute_slope(result.metric, ratio) * parts
+    return values
+
+
+def _compute_slope(metric: Metric, ratio: Floats) -> Any:
+    """Return the derivative of the score with respect to the ratio."""
+    if type(metric).score is Metric.score:
+        return 1.0
+    step = _STEP * np.where(ratio == 0, 1.0, np.abs(ratio))
+    score = metric.score
+    return (score(ratio + step) - score(ratio - step)) / (2 * step)
 
 
 def list_tested_pairs(models: Sequence[str], baseline: str, family: str) -> tuple[Positions, Flags]:
@@ -415,41 +410,6 @@ def _split_families(has_chance: Flags) -> list[Positions]:
 
 
 # Tables
-
-
-def make_leaderboard(compared: ComparedModels, metric: str) -> pd.DataFrame:
-    """Return a row per model, by tier, and in each tier the best mean first."""
-    result, models = compared.by_metric[metric], compared.model_scores.values()
-    order, direction = result.columns_by_mean, result.significant_direction
-    models_table, alpha = make_models_table(result), result.testing.alpha
-    mean, chance = (models_table[name].to_numpy() for name in ("mean", "chance"))
-    first, last = result.ranks
-    runs = [model.run_means[:, model.index_of_metric(metric)] for model in models]
-    columns = {
-        **models_table[["mean", "ci_low", "ci_high", "pooled"]],
-        **dict(zip(("pooled_low", "pooled_high"), result.pooled_intervals(alpha), strict=True)),
-        "chance": chance,
-        "adjusted": adjust_for_chance(mean, chance, result.means("best")),
-        **dict(
-            zip(("adjusted_low", "adjusted_high"), result.adjusted_intervals(alpha), strict=True)
-        ),
-        **compare_with_model(result, result.baseline),
-        "rank_low": first,
-        "rank_high": last,
-        "tier": first,
-        "letters": ""
-        if result.testing.family == "baseline"  # most pairs are not tested
-        else assign_letters(len(models), result.pairs, direction != 0, order.tolist()),
-        "users": models_table["users"],
-        # between folds or seeds
-        "spread": [np.std(one, ddof=1) if len(one) > 1 else np.nan for one in runs],
-    }
-    table = pd.DataFrame(columns, index=models_table.index)
-    ranks = ["rank_low", "rank_high", "tier"]
-    has_no_mean = table["mean"].isna()  # chance, in a metric that has no chance level
-    table[ranks] = table[ranks].astype("Int64").mask(has_no_mean, pd.NA)
-    table["letters"] = table["letters"].mask(has_no_mean, "")
-    return table.iloc[order].sort_values("tier", kind="stable")
 
 
 def make_models_table(result: MetricComparison) -> pd.DataFrame:
@@ -539,92 +499,3 @@ def compare_with_model(result: MetricComparison, other: str) -> pd.DataFrame:
     table[counts] = table[counts].astype("Int64").mask(is_unknown)
     table = table.set_axis(result.pairs[tested].sum(axis=1) - column)
     return table.reindex(range(len(result.models))).set_axis([*result.models])
-
-
-def make_segments(compared: ComparedModels) -> pd.DataFrame:
-    """Return a row per metric, segment and model: scores, and the difference from the baseline.
-
-    The comparison's test is applied to each segment, corrected for the number of segments and
-    models. Max-T needs tests over the same users, and segments have different ones: Holm's method
-    replaces it. Whether a difference depends on the segment is tested as in `compare_groups`, for
-    all segments and models together.
-
-    Raises
-    ------
-    InvalidInputError
-        The comparison has no segments.
-    """
-    segment_of_user = compared.segment_of_user
-    by_metric = {name: compared.by_metric[name] for name in compared.metrics_of_users}
-    if segment_of_user is not None and not by_metric:
-        msg = (
-            "Numbers of all lists together are not compared by segment "
-            f"({', '.join(compared.metrics)}). Add a metric with a score per user, or use by() "
-            "of each report."
-        )
-        raise InvalidInputError(msg)
-    if segment_of_user is None:
-        msg = (
-            "There are no segments of users' scores. Compare with segments, such as "
-            "compare(..., by='activity')."
-        )
-        raise InvalidInputError(msg)
-    parts = []
-    with progress_bar(enabled=compared.progress) as show:
-        for n_done, result in enumerate(by_metric.values(), start=1):
-            parts.append(_compare_segments(result, segment_of_user, compared.baseline))
-            show("Testing segments", n_done / len(by_metric))
-    # labels may be tuples, which from_product would split
-    levels: list[Any] = [[*by_metric], segment_of_user.cat.categories, compared.models]
-    codes = np.indices([*map(len, levels)]).reshape(3, -1).tolist()
-    index = pd.MultiIndex(levels=levels, codes=codes, names=["metric", "segment", "model"])
-    return pd.concat(parts).set_axis(index, axis=0)
-
-
-def _compare_segments(
-    result: MetricComparison, segment_of_user: pd.Series[Any], baseline: str
-) -> pd.DataFrame:
-    codes = segment_of_user.cat.codes.to_numpy()
-    parts = [
-        _compare_segment(result, codes == code, baseline)
-        for code in range(len(segment_of_user.cat.categories))
-    ]
-    table = pd.concat(parts)
-    chosen = result.testing.corrected_by
-    correction = CORRECTIONS["holm"] if chosen.is_max_t else chosen
-    table["p_corrected"] = correction.correct(table["p"].to_numpy())
-    interaction = _test_interaction(result, codes, len(parts), baseline)
-    table["difference_from_others"], table["p_interaction"] = interaction
-    whole = _compare_segment(result, codes >= 0, baseline)
-    for prefix in ("", "pooled_"):
-        over_all = whole[f"{prefix}difference"].reindex(table.index).to_numpy()
-        table[f"{prefix}opposite_to_all"] = table[f"{prefix}difference"] * over_all < 0
-    return table
-
-
-def _test_interaction(
-    result: MetricComparison, codes: Any, n_segments: int, baseline: str
-) -> tuple[Floats, Floats]:
-    """Return each difference from the baseline minus that of the other segments, and p, by row."""
-    column = result.models.index(baseline)
-    differences = subtract_scores(result.scores, result.scores[:, [column]])
-    differences[:, column] = np.nan
-    how: dict[str, Any] = {"seed": result.testing.seed, "both_bounded": result.is_bounded}
-    tests = compare_groups(differences, codes, n_segments, one_family=True, **how)
-    return tests.difference.ravel(), tests.p_corrected.ravel()
-
-
-def _compare_segment(result: MetricComparison, users: Flags, baseline: str) -> pd.DataFrame:
-    """Return a row per model, over some users; the differences of the baseline are NaN."""
-    part = result.select_users(users)
-    others = [name for name in part.models if name != baseline]
-    pairs = [(part.models.index(name), part.models.index(baseline)) for name in others]
-    testing, runs = replace(part.testing, correction="none"), [part.sign * one for one in part.runs]
-    tests = compare_pairs(part.sign * part.scores, pairs, testing, runs=runs)
-    tests = part.clip_differences(tests)
-    columns = ["difference", "low", "high", "d_z", "p"]
-    differences = part.restore_sign(tests)[columns].set_axis(others)
-    table = make_models_table(part)
-    differences.insert(4, "pooled_difference", table["pooled"] - table["pooled"][baseline])
-    names = {"low": "difference_low", "high": "difference_high"}
-    return table.join(differences.rename(columns=names))

@@ -15,21 +15,23 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from recsys_ndcg.arrays import Floats, Ids, Positions, are_equal, concat_along, concat_ids, divide
+from recsys_ndcg.arrays import (
+    Floats,
+    Ids,
+    Positions,
+    are_equal,
+    concat_along,
+    concat_ids,
+    divide,
+    take_along,
+)
 from recsys_ndcg.errors import InvalidInputError, escape_invisible, quote
 from recsys_ndcg.input import check_id_types, encode_ids
 from recsys_ndcg.ranking import Exposures
-from recsys_ndcg.scoring import (
-    Audit,
-    Scores,
-    Signature,
-    describe_protocol,
-    sign_runs,
-)
+from recsys_ndcg.scoring import Audit, Scores, Signature, describe_protocol, sign_runs
 
 if TYPE_CHECKING:
     from recsys_ndcg.lists import GroupedLists
-    from recsys_ndcg.metrics import Metric
     from recsys_ndcg.report import Report
 
 CHANCE = "chance"
@@ -89,32 +91,7 @@ class ModelScores(Scores):
         cls, audit: Audit, metric_names: Sequence[str] | None = None, report: Report | None = None
     ) -> ModelScores:
         """Return the scores of one evaluation, its metrics renamed to `metric_names` if given."""
-        scores = audit.scores_with_orders
-        if scores.exposures:
-            return cls._from_lists_together(audit, metric_names, report)
-        return cls._from_scores(scores, audit, metric_names, report)
-
-    @classmethod
-    def _from_lists_together(
-        cls, audit: Audit, metric_names: Sequence[str] | None, report: Report | None
-    ) -> ModelScores:
-        """Return scores in which numbers of all lists together have the jackknife's values."""
-        scores, values = audit.scores_with_orders, audit.pseudo_values
-        together = audit.totals.is_over_lists
-        chance = np.where(np.isnan(values), np.nan, audit.totals_with_orders.mean_of("chance"))
-        numerator = np.where(together, np.nan_to_num(values), scores.numerator)
-        denominator = np.where(together, ~np.isnan(values), scores.denominator)
-        roles = {**scores.roles, "chance": np.where(together, chance, scores.roles["chance"])}
-        filled = replace(scores, numerator=numerator, denominator=denominator, roles=roles)
-        own = np.where(together, values, scores.per_user)
-        return cls._from_scores(
-            filled.replace_roles({**roles, "own": own}), audit, metric_names, report
-        )
-
-    @classmethod
-    def _from_scores(
-        cls, scores: Scores, audit: Audit, metric_names: Sequence[str] | None, report: Report | None
-    ) -> ModelScores:
+        scores = _use_pseudo_values(audit)
         own, is_known = scores.per_user, ~np.isnan(scores.per_user)
         roles = {role: np.where(is_known, scores.roles[role], np.nan) for role in _OTHER_ROLES}
         signatures = [audit.signatures[name] for name in scores.names]
@@ -134,11 +111,6 @@ class ModelScores(Scores):
             report=report,
             exposures=scores.exposures,
         )
-
-    def has_same_scores(self, other: ModelScores) -> bool:
-        """Return whether every user has the same scores, if metrics have a score per user."""
-        is_equal = np.array_equal(self.per_user, other.per_user, equal_nan=True)
-        return is_equal and any(one.metric.per_user for one in self.measurements)
 
     @classmethod
     def join_metrics(cls, parts: Sequence[ModelScores]) -> ModelScores:
@@ -198,7 +170,7 @@ class ModelScores(Scores):
             n_runs = _count_runs(first.users, runs, run_of)
             for name, values in vars(first.counts).items():
                 merged[name] = (merged[name] / n_runs).astype(values.dtype)
-        average = first.replace_all_columns(merged)
+        average = _replace_columns(first, merged)
         tables_of_runs = [
             _average_scores(
                 [part.per_user for part, run in zip(expanded, run_of, strict=True) if run == one]
@@ -222,27 +194,6 @@ class ModelScores(Scores):
         """The names of the metrics."""
         return list(self.signatures)
 
-    @property
-    def metrics(self) -> list[Metric]:
-        """The metrics."""
-        return [one.metric for one in self.measurements]
-
-    @property
-    def tables(self) -> dict[str, NDArray[Any]]:
-        """The tables of users × metrics by their names in a file.
-
-        "truth" has the label digests, and "run 1", "run 2" ... the scores of each run.
-        """
-        return {
-            "scores": self.per_user,
-            "numerator": self.numerator,
-            "denominator": self.denominator,
-            "chance": self.roles["chance"],
-            "best": self.roles["best"],
-            "truth": self.label_digests,
-            **{f"run {place}": table for place, table in enumerate(self.run_scores, 1)},
-        }
-
     def take(self, users: Positions) -> ModelScores:
         """Return the scores of users by their positions; `run_means` stays over all users."""
         scores = super().take(users)
@@ -253,39 +204,78 @@ class ModelScores(Scores):
         """Return the scores in some of the metrics."""
         if [*names] == self.names:
             return self
-        columns = [self.index_of_metric(name) for name in names]
+        columns = [self.names.index(name) for name in names]
         signatures = {name: self.signatures[name] for name in names}
-        return replace(self.select_measurements(columns), signatures=signatures)
+        return replace(take_along(self, "metrics", columns), signatures=signatures)
 
-    def require_report(self, model: str) -> Report:
-        """Return the report with its lists; `model` is this model's name, for the message.
 
-        Raises
-        ------
-        InvalidInputError
-            The model has no lists, because it was read from a file, averaged over folds, is chance,
-            or its data is larger than memory.
-        """
-        if self.report is None or self.report._data.audit.lists is None:
-            msg = (
-                f"{model!r} has no lists: it was read from a file, is averaged, chance, or larger "
-                "than memory. Compare predictions, or reports of predictions."
-            )
-            raise InvalidInputError(msg)
-        return self.report
+def have_same_scores(first: ModelScores, second: ModelScores) -> bool:
+    """Return whether every user has the same scores, if metrics have a score per user."""
+    is_equal = np.array_equal(first.per_user, second.per_user, equal_nan=True)
+    return is_equal and any(one.metric.per_user for one in first.measurements)
 
-    def require_lists(self, model: str) -> GroupedLists:
-        """Return the lists of the compared users; parameter and error as in `require_report`."""
-        report = self.require_report(model)
-        lists = report._data.audit.lists
-        assert lists is not None, "require_report has checked this"  # noqa: S101
-        if len(report.users) == len(self.users):
-            return lists
-        return lists.take(report._data.scores.positions_of(self.users))
 
-    def index_of_metric(self, name: str) -> int:
-        """Return the column of a metric."""
-        return self.names.index(name)
+def list_tables(scores: ModelScores) -> dict[str, NDArray[Any]]:
+    """Return the tables of users × metrics by their names in a file.
+
+    "truth" has the label digests, and "run 1", "run 2" ... the scores of each run.
+    """
+    return {
+        "scores": scores.per_user,
+        "numerator": scores.numerator,
+        "denominator": scores.denominator,
+        "chance": scores.roles["chance"],
+        "best": scores.roles["best"],
+        "truth": scores.label_digests,
+        **{f"run {place}": table for place, table in enumerate(scores.run_scores, 1)},
+    }
+
+
+def require_report(scores: ModelScores, model: str) -> Report:
+    """Return the report with its lists; `model` is this model's name, for the message.
+
+    Raises
+    ------
+    InvalidInputError
+        The model has no lists, because it was read from a file, averaged over folds, is chance,
+        or its data is larger than memory.
+    """
+    if scores.report is None or scores.report._data.audit.lists is None:
+        msg = (
+            f"{model!r} has no lists: it was read from a file, is averaged, chance, or larger "
+            "than memory. Compare predictions, or reports of predictions."
+        )
+        raise InvalidInputError(msg)
+    return scores.report
+
+
+def require_lists(scores: ModelScores, model: str) -> GroupedLists:
+    """Return the lists of the compared users; parameter and error as in `require_report`."""
+    data = require_report(scores, model)._data
+    assert data.audit.lists is not None, "require_report has checked this"  # noqa: S101
+    if data.audit.n_users == len(scores.users):
+        return data.audit.lists
+    return data.audit.lists.take(data.scores.positions_of(scores.users))
+
+
+def _use_pseudo_values(audit: Audit) -> Scores:
+    """Return scores in which numbers of all lists together have the jackknife's values."""
+    scores = audit.scores_with_orders
+    if not scores.exposures:
+        return scores
+    values, together = audit.pseudo_values, audit.totals.is_over_lists
+    chance = np.where(np.isnan(values), np.nan, audit.totals_with_orders.mean_of("chance"))
+    numerator = np.where(together, np.nan_to_num(values), scores.numerator)
+    denominator = np.where(together, ~np.isnan(values), scores.denominator)
+    roles = {**scores.roles, "chance": np.where(together, chance, scores.roles["chance"])}
+    filled = replace(scores, numerator=numerator, denominator=denominator, roles=roles)
+    own = np.where(together, values, scores.per_user)
+    return filled.replace_roles({**roles, "own": own})
+
+
+def _replace_columns(scores: ModelScores, columns: Mapping[str, NDArray[Any]]) -> ModelScores:
+    """Return scores with all arrays replaced, even the users."""
+    return replace(scores, **vars(Scores.from_columns(scores.measurements, columns)))
 
 
 def _join_exposures(parts: Sequence[ModelScores]) -> tuple[Exposures | None, ...]:
@@ -316,7 +306,7 @@ def _expand_to_all_users(parts: Sequence[ModelScores]) -> list[ModelScores]:
             fill = np.nan if name in part.roles else 0
             columns[name] = np.full((len(users), *values.shape[1:]), fill, dtype=values.dtype)
             columns[name][users_of_part] = values
-        expanded.append(part.replace_all_columns({**columns, "user": users}))
+        expanded.append(_replace_columns(part, {**columns, "user": users}))
     return expanded
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,8 @@ from recsys_ndcg.comparison.document import (
 )
 from recsys_ndcg.comparison.metric_comparison import compare_with_model
 from recsys_ndcg.comparison.model_scores import CHANCE
+from recsys_ndcg.comparison.remarks import find_remarks
+from recsys_ndcg.comparison.two_models import find_movers
 from recsys_ndcg.errors import InvalidInputError, quote, suggest
 from recsys_ndcg.input import format_id
 from recsys_ndcg.rendering import (
@@ -30,21 +32,24 @@ from recsys_ndcg.rendering import (
     UserLists,
     format_number,
     format_signed,
-    list_first,
     plot,
     shorten,
 )
 from recsys_ndcg.report import (
     BUILT_IN_GROUPS,
-    MAX_USERS,
     build_audit_table,
     build_chance_section,
     build_cutoff_section,
+    build_page,
     build_remarks_section,
     build_signatures_section,
     build_user_lists,
     build_user_section,
+    draw_charts,
+    plot_activity,
     write_call_arguments,
+    write_code,
+    write_evaluation,
     write_inputs,
 )
 from recsys_ndcg.significance import Testing
@@ -52,18 +57,18 @@ from recsys_ndcg.significance import Testing
 if TYPE_CHECKING:
     import altair as alt
 
-    from recsys_ndcg.comparison.comparison import Comparison
+    from recsys_ndcg.comparison.compared_models import ComparedModels
     from recsys_ndcg.comparison.metric_comparison import MetricComparison
 
 KINDS = ("tiers", "differences", "activity", "scatter", "trade-off")
 
 
-def plot_metric(comparison: Comparison, kind: str, metric: str, a: str, b: str) -> alt.LayerChart:
+def plot_metric(data: ComparedModels, kind: str, metric: str, a: str, b: str) -> alt.LayerChart:
     """Plot one metric.
 
     Parameters
     ----------
-    comparison : Comparison
+    data : ComparedModels
         The models.
     kind : str
         One of `KINDS`, except the trade-off.
@@ -79,35 +84,31 @@ def plot_metric(comparison: Comparison, kind: str, metric: str, a: str, b: str) 
     MissingExtraError
         Vega-Altair is not installed.
     """
-    result = comparison._data.by_metric[metric]
+    result = data.by_metric[metric]
     options: dict[str, Any] = {"lower_is_better": result.sign < 0}
-    level = 1 - comparison._data.testing.alpha
+    level = 1 - data.testing.alpha
     if np.isnan(result.scores).all():
         msg = f"No user has a score in {metric}, so there is nothing to plot."
         raise InvalidInputError(msg)
     if kind == "tiers":
         chance = float(result.means("chance")[0])  # of the first model: lists may differ
-        options["baselines"] = _find_baselines(comparison, metric)
-        board = comparison.leaderboards[metric].reset_index()
+        options["baselines"] = _find_baselines(data, metric)
+        board = data.leaderboards[metric].reset_index()
         board = board.rename(columns={"ci_low": "low", "ci_high": "high"})
         options["bars_from"], bars = _find_bars(result)
         board[["bar_low", "bar_high"]] = bars.loc[board["model"]].to_numpy()
         return plot(kind, board, metric, chance, level=level, **options)
     if kind == "activity":
-        activity = comparison._data.first_model.counts.activity
-        parts = [
-            pd.DataFrame({"model": model, "activity": activity, "score": result.scores_of(model)})
-            for model in comparison.models
-        ]
-        options |= {"level": level, "bounded": result.is_bounded}
-        return plot(kind, pd.concat(parts, ignore_index=True), metric, **options)
+        scores = dict(zip(data.models, result.scores.T, strict=True))
+        activity = data.first_model.counts.activity
+        return plot_activity(scores, activity, metric, result.measurement, level)
     scores_b, scores_a = result.scores_of(b), result.scores_of(a)
     difference = scores_b - scores_a
     if np.isnan(difference).all():
         msg = f"No user has a score in {metric} from both {b!r} and {a!r}."
         raise InvalidInputError(msg)
     if kind == "scatter":
-        users = comparison.users.tolist()
+        users = data.users.tolist()
         return plot(kind, scores_b, scores_a, b, a, metric, users=users, **options)
     ends = _find_intervals(result, a).loc[[b]].to_numpy()
     options["interval"] = tuple(ends[0])
@@ -115,13 +116,13 @@ def plot_metric(comparison: Comparison, kind: str, metric: str, a: str, b: str) 
 
 
 def plot_trade_off(
-    comparison: Comparison, x: str, y: str | None, parameter: str | None
+    data: ComparedModels, x: str, y: str | None, parameter: str | None
 ) -> alt.LayerChart:
     """Plot two metrics against each other.
 
     Parameters
     ----------
-    comparison : Comparison
+    data : ComparedModels
         The models.
     x, y : str
         The metrics; by default y is the first metric that is not x.
@@ -135,14 +136,14 @@ def plot_trade_off(
     MissingExtraError
         Vega-Altair is not installed.
     """
-    y = next((one for one in comparison.metrics if one != x), None) if y is None else y
+    y = next((one for one in data.metrics if one != x), None) if y is None else y
     if y is None:
         msg = f"A trade-off needs two metrics, and there is only {x}. Compare in another one, too."
         raise InvalidInputError(msg)
     if x == y:
         msg = f"A trade-off needs two metrics, not {x!r} twice. Pass another one: against=."
         raise InvalidInputError(msg)
-    results = comparison._data.by_metric[x], comparison._data.by_metric[y]
+    results = data.by_metric[x], data.by_metric[y]
     (best_x, bars_x), (best_y, bars_y) = map(_find_bars, results)
     table = pd.DataFrame({"model": results[0].models})
     for axis, result, bars in (("x", results[0], bars_x), ("y", results[1], bars_y)):
@@ -151,11 +152,9 @@ def plot_trade_off(
     if table[["x", "y"]].isna().any(axis=1).all():
         msg = f"No model has a score in both {x} and {y}, so there is nothing to plot."
         raise InvalidInputError(msg)
-    chosen = _choose_parameter(comparison, parameter)
+    chosen = _choose_parameter(data, parameter)
     if chosen is not None:
-        values = [
-            comparison._data.model_scores[name].parameters.get(chosen) for name in table["model"]
-        ]
+        values = [data.model_scores[name].parameters.get(chosen) for name in table["model"]]
         table["value"] = pd.Series(values, dtype=object)
     table["front"] = _find_front(*results)
     lower = results[0].sign < 0, results[1].sign < 0
@@ -195,9 +194,9 @@ def _find_intervals(result: MetricComparison, other: str) -> pd.DataFrame:
     return ends if result.intervals_agree else ends * np.nan
 
 
-def _choose_parameter(comparison: Comparison, wanted: str | None) -> str | None:
+def _choose_parameter(data: ComparedModels, wanted: str | None) -> str | None:
     """Return the wanted parameter, by default the one with most values; None if all are equal."""
-    parameters = [model.parameters for model in comparison._data.model_scores.values()]
+    parameters = [model.parameters for model in data.model_scores.values()]
     names = list(dict.fromkeys(chain(*parameters)))
     if wanted is not None:
         if wanted not in names:
@@ -210,12 +209,13 @@ def _choose_parameter(comparison: Comparison, wanted: str | None) -> str | None:
     return name if name is not None and distinct[name] > 1 else None
 
 
-def _find_baselines(comparison: Comparison, metric: str) -> dict[str, float]:
+def _find_baselines(data: ComparedModels, metric: str) -> dict[str, float]:
     """Return the means of baselines that need no model, except chance, from the first report."""
-    for model in comparison._data.model_scores.values():
+    for model in data.model_scores.values():
         if model.report is not None and metric in model.report.metrics:
-            others = model.report.baselines.drop("chance")[metric]
-            return {str(name): float(mean) for name, mean in others.items()}
+            table = model.report._data.baselines
+            pairs = () if table is None else table[metric].items()
+            return {str(name): float(mean) for name, mean in pairs}
     return {}
 
 
@@ -239,7 +239,7 @@ _TRADE_OFF = "Each model by two metrics: a model ahead in one may be behind in t
 
 
 def build_comparison_page(
-    comparison: Comparison,
+    data: ComparedModels,
     command: str | None = None,
     more: Sequence[Section] = (),
     costs: pd.DataFrame | None = None,
@@ -248,7 +248,7 @@ def build_comparison_page(
 
     Parameters
     ----------
-    comparison : Comparison
+    data : ComparedModels
         The models.
     command : str, optional
         The command line that made the page, if there was one.
@@ -257,160 +257,151 @@ def build_comparison_page(
     costs : pandas.DataFrame, optional
         By model, what it cost to train and to measure it, as text.
     """
-    of_users = comparison._data.metrics_of_users
-    if of_users and of_users[0] != comparison.metrics[0]:  # users' charts are of the first metric
-        order = [of_users[0], *(name for name in comparison.metrics if name != of_users[0])]
-        models = comparison._data.model_scores.items()
+    of_users = data.metrics_of_users
+    if of_users and of_users[0] != data.metrics[0]:  # users' charts are of the first metric
+        order = [of_users[0], *(name for name in data.metrics if name != of_users[0])]
+        models = data.model_scores.items()
         ordered_scores = {name: one.select_metrics(order) for name, one in models}
-        data = replace(comparison._data, model_scores=ordered_scores)
-        comparison = replace(comparison, _data=data)
-    kinds = ["leaderboard", *(["segments"] if comparison._data.segment_of_user is not None else [])]
-    brief = build_comparison_document(comparison, comparison.metrics[0], kinds)
-    board, *others = brief.sections
+        data = replace(data, model_scores=ordered_scores)
+    kinds = ["leaderboard", *(["segments"] if data.segment_of_user is not None else [])]
+    document = build_comparison_document(data, data.metrics[0], kinds)
+    board, *others = document.sections
     segments = [one for one in others if one.name == "segments"]
     sections = [
-        _build_leaderboard_section(comparison, board),
+        _build_leaderboard_section(data, board),
         *(more if of_users else ()),
-        _build_remarks_section(comparison),
-        *(_build_sections_of_users(comparison, segments) if of_users else ()),
-        Section("trade-off", "Trade-off", _TRADE_OFF, _make_trade_off_charts(comparison)),
-        Section("models", "Models", *_describe_training(comparison, costs)),
-        build_signatures_section(comparison.signatures, write_comparison_code(comparison), command),
+        _build_remarks_section(data),
+        *(_build_sections_of_users(data, segments) if of_users else ()),
+        Section("trade-off", "Trade-off", _TRADE_OFF, _draw_trade_off(data)),
+        Section("models", "Models", *_describe_training(data, costs)),
+        build_signatures_section(data.signatures, write_comparison_code(data), command),
     ]
-    # charts with nothing to show are left out
-    return replace(brief, sections=[one for one in sections if one.parts])
+    return build_page(document, sections)
 
 
-def _build_sections_of_users(comparison: Comparison, segments: list[Section]) -> list[Section]:
+def _build_sections_of_users(data: ComparedModels, segments: list[Section]) -> list[Section]:
     """Return the sections that need scores of users in the first metric."""
-    result = comparison._data.first_metric_comparison
-    ordered = [comparison.models[column] for column in result.columns_by_mean]
+    result = data.first_metric_comparison
+    ordered = [data.models[column] for column in result.columns_by_mean]
     best, *others = [name for name in ordered if name != CHANCE]
-    a = comparison._data.baseline
+    a = data.baseline
     b = next(name for name in ordered if name != a)
     # the two best models, if they are compared
     pair = (others[0], best) if others and result.testing.family != "baseline" else (a, b)
-    report = comparison._data.model_scores[best].report
-    difference_charts = _make_charts(comparison, "differences", "scatter", a=a, b=b)
-    activity = _make_charts(comparison, "activity")
+    report = data.model_scores[best].report
+    differences, scatter, activity = (
+        partial(plot_metric, data, kind, result.name, a, b)
+        for kind in ("differences", "scatter", "activity")
+    )
+    title = f"{b} against {a}, user by user"
     return [
-        *build_chance_section(
+        build_chance_section(
             result.scores_of(best),
             result.chance[:, result.models.index(best)],
             result.name,
             f"These are the scores of {best}.",
         ),
-        Section("differences", f"{b} against {a}, user by user", _DIFFERENCES, difference_charts),
-        *([] if report is None else build_cutoff_section(report, f"This is {best}.")),
-        Section("activity", "Few and many ratings", _BY_ACTIVITY, activity),
+        Section("differences", title, _DIFFERENCES, draw_charts(differences, scatter)),
+        *([] if report is None else [build_cutoff_section(report._data, f"This is {best}.")]),
+        Section("activity", "Few and many ratings", _BY_ACTIVITY, draw_charts(activity)),
         *segments,
-        _build_users_section(comparison, *pair),
-        *_build_movers_section(comparison, a, b),
+        _build_users_section(data, *pair),
+        *_build_movers_section(data, a, b),
     ]
 
 
 # Models
 
 
-def _build_leaderboard_section(comparison: Comparison, board: Section) -> Section:
+def _build_leaderboard_section(data: ComparedModels, board: Section) -> Section:
     """Return the leaderboard's section, with charts, pairs and other metrics."""
-    names = comparison.metrics
-    shown, n_pairs = names[:_MAX_METRICS], len(comparison._data.first_metric_comparison.pairs)
+    names = data.metrics
+    shown, n_pairs = names[:_MAX_METRICS], len(data.first_metric_comparison.pairs)
     options = []
     for name in shown:
-        parts: list[Any] = [] if name == names[0] else [[comparison._verdict_in(name)]]
-        parts += _build_leaderboard_parts(comparison, name)
+        parts: list[Any] = [] if name == names[0] else [[str(data.list_verdicts(name)[0])]]
+        parts += _build_leaderboard_parts(data, name)
         if name == names[0] or n_pairs <= _MAX_PAIRS:
-            pairs = [build_pairs_table(comparison, name)]
+            pairs = [build_pairs_table(data, name)]
             parts.append(Section.folded("The pairs of models", pairs))
         options.append(Section.folded(name, parts))
     lead = board.lead
     if len(names) > len(shown):
         lead += (
             f" Of {len(names)} metrics, the first {len(shown)} have a leaderboard here; "
-            "comparison.leaderboards has all."
+            "data.leaderboards has all."
         )
     if len(names) > _MAX_MEANS:  # for which a leaderboard has no room
-        options.append(Section.folded("All metrics", [_build_means_table(comparison)]))
+        options.append(Section.folded("All metrics", [_build_means_table(data)]))
     return replace(board, lead=lead, parts=[Choice.folded("Metric", options)])
 
 
-def _build_leaderboard_parts(comparison: Comparison, metric: str) -> list[ShownTable | Charts]:
+def _build_leaderboard_parts(data: ComparedModels, metric: str) -> list[ShownTable | Charts]:
     """Return the leaderboard in a metric, by model, and the chart of its intervals."""
-    table = build_leaderboard_table(comparison, metric)
+    table = build_leaderboard_table(data, metric)
     cells = table.cells[["model", *(name for name in table.cells if name != "model")]]
     outcome = ["won", "tied", "lost"]
     if {*outcome} <= {*cells}:  # one column is easier to read, and leaves room for others
         texts = ["/".join(row) for row in cells[outcome].to_numpy().tolist()]
         texts = ["-" if text == "-/-/-" else text for text in texts]
-        baseline = shorten(comparison._data.baseline, _MAX_HEADING)
+        baseline = shorten(data.baseline, _MAX_HEADING)
         cells.insert([*cells].index("won"), f"won/tied/lost against {baseline}", texts)
         cells = cells.drop(columns=outcome)
-    n_others = len(comparison.metrics) - 1
+    n_others = len(data.metrics) - 1
     if n_others >= _MAX_MEANS:
         cells = cells[[*cells][:-n_others]]
     note = table.note.partition("; users won")[0]  # which the heading says
     table = replace(table, cells=cells, n_left_aligned=1, note=note)
-    return [table, *_make_charts(comparison, "tiers", metric=metric)]
+    return [table, *draw_charts(partial(plot_metric, data, "tiers", metric, "", ""))]
 
 
-def _build_means_table(comparison: Comparison) -> ShownTable:
+def _build_means_table(data: ComparedModels) -> ShownTable:
     """Return the means of all models in all metrics; the metrics are rows if they are more."""
-    table = build_leaderboard_table(comparison, comparison.metrics[0])
-    names = ["model", "mean", *table.cells.columns[1 - len(comparison.metrics) :]]
-    cells = table.cells[names].set_axis(["model", *comparison.metrics], axis=1)
-    if len(cells) < len(comparison.metrics):
-        cells = cells.set_index("model").T.rename_axis("metric").rename_axis(None, axis=1)
-        return ShownTable("Means in all metrics", cells.reset_index())
+    table = build_leaderboard_table(data, data.metrics[0])
+    names = ["model", "mean", *table.cells.columns[1 - len(data.metrics) :]]
+    cells = table.cells[names].set_axis(["model", *data.metrics], axis=1)
+    if len(cells) < len(data.metrics):
+        turned = cells.set_index("model").T.rename_axis("metric")
+        cells = turned.rename_axis(None, axis=1).reset_index()
     return ShownTable("Means in all metrics", cells)
 
 
-def _build_remarks_section(comparison: Comparison) -> Section:
+def _build_remarks_section(data: ComparedModels) -> Section:
     """Return the section of remarks, with all findings and the audits of models with reports."""
     details: list[Section] = []
-    n_audits = max(1, min(_MAX_AUDITED_MODELS, _MAX_AUDITED_ROWS // len(comparison.users)))
-    for model, scores in [*comparison._data.model_scores.items()][:n_audits]:
+    n_audits = max(1, min(_MAX_AUDITED_MODELS, _MAX_AUDITED_ROWS // len(data.users)))
+    for model, scores in [*data.model_scores.items()][:n_audits]:
         if scores.report is not None:
-            audit = build_audit_table(scores.report)
-            details.append(Section.folded(f"The audit of {model}", [scores.report.remarks, audit]))
+            parts: list[Any] = [scores.report.remarks, build_audit_table(scores.report._data)]
+            details.append(Section.folded(f"The audit of {model}", parts))
     lead = _AUDITED if details else ""
-    details.append(Section.folded("All findings", [_build_findings_table(comparison.findings)]))
-    return build_remarks_section(comparison.remarks, details, lead)
+    return build_remarks_section(
+        find_remarks(data), details, lead, verdicts=chain(*data.judgements.values())
+    )
 
 
-def _build_findings_table(findings: pd.DataFrame) -> ShownTable:
-    """Return the table of all findings, without their numbers, which are in the sentences."""
-    cells = findings[["kind", "metric", "models", "severity", "sentence"]].fillna("-")
-    cells["models"] = [", ".join(list_first(models, 3)) or "-" for models in cells["models"]]
-    return ShownTable("What was found", cells, numeric=())
-
-
-def _build_movers_section(comparison: Comparison, a: str, b: str) -> list[Section]:
+def _build_movers_section(data: ComparedModels, a: str, b: str) -> list[Section]:
     """Return the section of users who gain and lose most, if there are any."""
-    table = comparison.movers(_MOVERS, a=a, b=b).table
+    pair = {name: data.model_scores[name] for name in (a, b)}
+    table = find_movers(pair, data.metrics[0], _MOVERS).table
     if table.empty:
         return []
-    values = [table.index.tolist(), *(table.iloc[:, column].tolist() for column in (0, 2, 3, 4))]
-    formats: list[Callable[[Any], str]] = [
-        format_id,
-        "{:.0f}".format,
-        format_number,
-        format_number,
-        format_signed,
+    rows = [
+        (format_id(user), f"{items:.0f}", *map(format_number, scores), format_signed(gain))
+        for user, items, _, *scores, gain in table.itertuples(name=None)
     ]
-    texts = [list(map(format_, column)) for format_, column in zip(formats, values, strict=True)]
-    cells = pd.DataFrame(dict(enumerate(texts)), dtype=object)
-    cells = cells.set_axis(["user", "items", a, b, "improvement"], axis=1)
+    headings = ["user", "items", a, b, "improvement"]
+    cells = pd.DataFrame(rows, columns=headings, dtype=object)
     lead = f"{_MOVERS_LEAD} The improvement is from {a} to {b}."
     caption = "Users who gain and lose most"
     return [Section("movers", "Who gains, who loses", lead, [ShownTable(caption, cells)])]
 
 
 def _describe_training(
-    comparison: Comparison, costs: pd.DataFrame | None
+    data: ComparedModels, costs: pd.DataFrame | None
 ) -> tuple[str, list[ShownTable]]:
     """Return a sentence on the models' parameters, seconds and memory, and their table, if any."""
-    models = {name: one for name, one in comparison._data.model_scores.items() if name != CHANCE}
+    models = {name: one for name, one in data.model_scores.items() if name != CHANCE}
     cells = pd.DataFrame({"model": [*models]}, dtype=object)
     texts = [
         ", ".join(f"{name}={value!r}" for name, value in one.parameters.items())
@@ -427,86 +418,67 @@ def _describe_training(
     return lead, [table] if len(cells.columns) > 1 else []
 
 
-# Charts
-
-
-def _make_charts(comparison: Comparison, *kinds: str, **options: str) -> list[Charts]:
-    """Return charts for a page, except charts that have no data."""
-    charts: list[Charts] = []
-    for kind in kinds:
-        with suppress(InvalidInputError):
-            charts.append(Charts(comparison.plot(kind, **options)))
-    return charts
-
-
-def _make_trade_off_charts(comparison: Comparison) -> list[Charts]:
+def _draw_trade_off(data: ComparedModels) -> list[Charts]:
     """Return the chart of two metrics, if there are two metrics and three models."""
-    first, *others = comparison.metrics
-    if not others or len(comparison.models) < 3:
+    first, *others = data.metrics
+    if not others or len(data.models) < 3:
         return []
-    # another metric shows more than the same metric at another cutoff
-    family = first.partition("@")[0]
-    other = next((one for one in others if one.partition("@")[0] != family), others[0])
-    # what the two verdicts are about
-    ranked = {name: one.ranked for name, one in comparison._data.by_metric.items()}
-    other = next((one for one in others if ranked[one] != ranked[first]), other)
-    # accuracy against what it may cost: novelty, coverage, diversity
-    beyond = [
-        one for one in others if (metric := comparison._data.by_metric[one].metric).needs
-        and not metric.needs_threshold
-    ]  # fmt: skip
-    other = next(iter(beyond), other)
-    return _make_charts(comparison, "trade-off", against=other)
+    by_metric, family = data.by_metric, first.partition("@")[0]
+    beyond = [one for one in others if by_metric[one].metric.needs]
+    choices = [
+        # accuracy against what it may cost: novelty, coverage, diversity
+        *(one for one in beyond if not by_metric[one].metric.needs_threshold),
+        # what the two verdicts are about
+        *(one for one in others if by_metric[one].ranked != by_metric[first].ranked),
+        # another metric shows more than the same metric at another cutoff
+        *(one for one in others if one.partition("@")[0] != family),
+        *others,
+    ]
+    return draw_charts(partial(plot_trade_off, data, first, choices[0], None))
 
 
 # Users
 
 
-def _build_users_section(comparison: Comparison, a: str, b: str) -> Section:
+def _build_users_section(data: ComparedModels, a: str, b: str) -> Section:
     """Return the section of users, the greatest difference between two models first.
 
     Parameters
     ----------
-    comparison : Comparison
+    data : ComparedModels
         The models.
     a, b : str
         The two models whose lists and differences are shown; b is the better one.
     """
-    result, n_items = (
-        comparison._data.first_metric_comparison,
-        comparison._data.first_model.counts.n_items,
-    )
+    result = data.first_metric_comparison
     score, column = result.scores_of(b), result.models.index(b)
     difference = score - result.scores_of(a)
-    # the worst order is not kept: a list is trivial if its best order is no better than chance
-    is_trivial = result.sign * (result.best - result.chance)[:, column] <= 0
-    # a long list is harder to order
-    order = np.lexsort((-n_items, -result.sign * score, -np.abs(difference), is_trivial))
-    users = order[:MAX_USERS]
     ranked = [result.models[column] for column in result.columns_by_mean]
     columns = [name for name in ranked if name in (*ranked[:_MAX_COLUMNS], a, b)]
     difference_heading = f"{shorten(b, _MAX_HEADING)} minus {shorten(a, _MAX_HEADING)}"
     return build_user_section(
+        data.first_model,
         f"the difference between {b} and {a} in {result.name}, the greatest first",
-        comparison._data.first_model,
-        users,
-        [
-            *((name, list(map(format_number, result.scores_of(name)[users]))) for name in columns),
-            (difference_heading, [*map(format_signed, difference[users].tolist())]),
+        key=np.abs(difference),
+        tie_breaker=result.sign * score,
+        # the worst order is not kept: a list is trivial if its best order is no better than chance
+        trivial=result.sign * (result.best - result.chance)[:, column] <= 0,
+        columns=[
+            *((name, result.scores_of(name), format_number) for name in columns),
+            (difference_heading, difference, format_signed),
         ],
-        trivial=is_trivial[users],
-        lists=_build_list_pairs(comparison, a, b, users),
+        build_lists=partial(_build_list_pairs, data, a, b),
         row_content="both models' lists and the best order",
         selection_note=f"the greatest differences between {b} and {a}. comparison.per_user has all "
         "users.",
     )
 
 
-def _build_list_pairs(comparison: Comparison, a: str, b: str, users: Positions) -> UserLists | None:
+def _build_list_pairs(data: ComparedModels, a: str, b: str, users: Positions) -> UserLists | None:
     """Return both models' lists of some users, if both models have lists."""
     lists_of_models = []
     for name in (b, a):
-        model, positions = comparison._data.model_scores[name], users
+        model, positions = data.model_scores[name], users
         if model.report is None:
             return None
         if len(model.report.users) != len(model.users):
@@ -523,63 +495,52 @@ def _build_list_pairs(comparison: Comparison, a: str, b: str, users: Positions) 
 # The Python code
 
 
-def write_comparison_code(comparison: Comparison) -> str:
+def write_comparison_code(data: ComparedModels) -> str:
     """Return Python code that gives the same numbers: one call per convention."""
-    if comparison._data.code is not None:
-        return comparison._data.code
-    first, inputs = comparison._data.first_model, dict(comparison._data.inputs)
-    models = {name: one for name, one in comparison._data.model_scores.items() if name != CHANCE}
+    if data.code is not None:
+        return data.code
+    first, inputs = data.first_model, dict(data.inputs)
+    models = {name: one for name, one in data.model_scores.items() if name != CHANCE}
     files = {name: one.report._data.inputs if one.report else {} for name, one in models.items()}
     columns = {one.get("columns", "") for one in files.values() if "report" not in one}
     signatures: Any = first.signatures.values()
     calls, options = write_call_arguments(signatures), ""
     has_folds = len(first.run_means) > 1
     if has_folds:  # they were measured before they were compared
-        calls, signatures = [f"metrics={comparison.metrics!r}"], ()
+        calls, signatures = [f"metrics={data.metrics!r}"], ()
     elif any("report" in one for one in files.values()) or len(columns) > 1:
         options, signatures = calls[0], signatures if columns else ()
-        calls = [f"metrics={comparison.metrics!r}"]
+        calls = [f"metrics={data.metrics!r}"]
     elif columns != {""}:
         calls = [f"columns={columns.pop()}, {one}" for one in calls]
-    arguments, needed = _write_test_arguments(comparison)
+    arguments, needed = _write_test_arguments(data)
     lines = []
     for n, (name, one) in enumerate(files.items(), 1):
         inputs = {**one, **inputs}
-        data = one.get("data", f"{'folds' if has_folds else 'predictions'}_{n}")
+        source = one.get("data", f"{'folds' if has_folds else 'predictions'}_{n}")
         if not (one.keys() & {"data", "report"} or has_folds):
-            needed.append(data)
+            needed.append(source)
         if options:  # models are read in different ways
-            given = f", columns={one['columns']}" if "columns" in one else ""
-            data = f"rn.evaluate({data}{given}, {options})"
-        lines.append(f"    {name!r}: {one.get('report', data)},")
+            source = write_evaluation(source, one, options)
+        lines.append(f"    {name!r}: {one.get('report', source)},")
     comment = [f"# {_FOLDS}"] if has_folds else []
-    return "\n".join(
-        [
-            *("import recsys_ndcg as rn", "", *comment),
-            *write_inputs(needed, inputs, signatures),
-            *("models = {", *lines, "}"),
-            *(
-                f"comparison{f'_{n}' if n > 1 else ''} = rn.compare("
-                f"{', '.join(['models', one, *arguments])})"
-                for n, one in enumerate(calls, 1)
-            ),
-        ]
-    )
+    before = [*comment, *write_inputs(needed, inputs, signatures), "models = {", *lines, "}"]
+    calls = [f"rn.compare({', '.join(['models', one, *arguments])})" for one in calls]
+    return write_code("comparison", calls, before)
 
 
-def _write_test_arguments(comparison: Comparison) -> tuple[list[str], list[str]]:
+def _write_test_arguments(data: ComparedModels) -> tuple[list[str], list[str]]:
     """Return the arguments of tests and segments, and the names of the inputs that they need."""
-    options = {"baseline": comparison._data.baseline, "margin": comparison._data.margin}
-    options |= vars(comparison._data.testing)
-    first = next(name for name in comparison.models if name != CHANCE)
+    options = {"baseline": data.baseline, "margin": data.margin, **vars(data.testing)}
+    first = next(name for name in data.models if name != CHANCE)
     defaults = {"baseline": first, "margin": None, **vars(Testing())}
     arguments = [f"{name}={value!r}" for name, value in options.items() if value != defaults[name]]
-    if comparison._data.segment_of_user is None:
+    if data.segment_of_user is None:
         return arguments, []
-    name = comparison._data.segment_of_user.name  # built-in segments have a name, others a table
-    by = repr(name) if name in BUILT_IN_GROUPS else comparison._data.inputs.get("by", "segments")
+    name = data.segment_of_user.name  # built-in segments have a name, others a table
+    by = repr(name) if name in BUILT_IN_GROUPS else data.inputs.get("by", "segments")
     needed = ["segments"] if by == "segments" else []
     needs_train = name in {"cold", "training_ratings"}
-    if needs_train or (name == "activity" and "train" in comparison._data.inputs):
+    if needs_train or (name == "activity" and "train" in data.inputs):
         arguments, needed = [*arguments, "train=train"], ["train"]
     return [*arguments, f"by={by}"], needed

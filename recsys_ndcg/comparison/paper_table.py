@@ -13,7 +13,7 @@ from recsys_ndcg.rendering import Code, escape_latex, format_span
 from recsys_ndcg.report import build_signatures_section
 
 if TYPE_CHECKING:
-    from recsys_ndcg.comparison.comparison import Comparison
+    from recsys_ndcg.comparison.compared_models import ComparedModels
 
 _PREAMBLE = r"% Preamble: \usepackage{booktabs,tabularx}"
 _ENDS = {"mean": ("ci_low", "ci_high")}  # other intervals are named after their column
@@ -26,7 +26,7 @@ _PIECE = re.compile(r"(?s:(?=.))[A-Z]{0,12}[^_\-./A-Z]{0,12}[_\-./]?")
 
 
 def write_paper_table(  # noqa: PLR0913 - the options of `Comparison.to_latex`
-    comparison: Comparison,
+    data: ComparedModels,
     metrics: Sequence[str],
     columns: Sequence[str],
     *,
@@ -35,7 +35,7 @@ def write_paper_table(  # noqa: PLR0913 - the options of `Comparison.to_latex`
     caption: str | None,
 ) -> str:
     """Return the table; `Comparison.to_latex` explains the parameters."""
-    boards = [comparison.leaderboards[name] for name in metrics]
+    boards = [data.leaderboards[name] for name in metrics]
     models, names = list(boards[0].index), map(str, boards[0].columns)
     known = [one for one in names if not _NO_COLUMN.search(one)]
     for name in columns:
@@ -43,7 +43,7 @@ def write_paper_table(  # noqa: PLR0913 - the options of `Comparison.to_latex`
             msg = f"There is no column {quote(name)}. {suggest(str(name), known)}"
             raise InvalidInputError(msg)
     texts = {
-        (metric, column): _format_column(comparison, metric, column, board.loc[models], digits)
+        (metric, column): _format_column(data, metric, column, board.loc[models], digits)
         for metric, board in zip(metrics, boards, strict=True)
         for column in columns
     }
@@ -58,7 +58,7 @@ def write_paper_table(  # noqa: PLR0913 - the options of `Comparison.to_latex`
     has_intervals = any(interval for column in texts.values() for _, interval in column)
     text = caption
     if text is None:
-        text = _write_caption(comparison, boards, columns, has_intervals=has_intervals)
+        text = _write_caption(data, boards, columns, has_intervals=has_intervals)
     return "\n".join(
         [
             _PREAMBLE,
@@ -75,7 +75,7 @@ def write_paper_table(  # noqa: PLR0913 - the options of `Comparison.to_latex`
             *rows,
             r"\bottomrule",
             r"\end{tabularx}",
-            rf"\par\smallskip\raggedright\scriptsize {_write_signatures(comparison, metrics)}",
+            rf"\par\smallskip\raggedright\scriptsize {_write_signatures(data, metrics)}",
             r"\end{table}",
             "",
         ]
@@ -87,33 +87,33 @@ def _join_cells(cells: Sequence[str]) -> str:
 
 
 def _format_column(
-    comparison: Comparison, metric: str, column: str, board: pd.DataFrame, digits: int
+    data: ComparedModels, metric: str, column: str, board: pd.DataFrame, digits: int
 ) -> list[tuple[str, str]]:
     """Return each model's cell, and the interval below it."""
     low, high = _ENDS.get(column, (f"{column}_low", f"{column}_high"))
     signs = [""] * len(board)
     if column == "mean":
-        signs = _list_signs(comparison, metric, board)
+        signs = _list_signs(data, metric, board)
     found = []
     for row, sign in zip(board.to_dict("records"), signs, strict=True):
         text, interval = _format_number(row[column], digits), ""
         if low in board and not pd.isna(row[low]):
             ends = [_format_number(row[one], digits) for one in (low, high)]
             interval = rf"{{\tiny [{', '.join(ends)}]}}"
-        if column == "mean" and comparison._data.testing.family != "baseline" and row["tier"] == 1:
+        if column == "mean" and data.testing.family != "baseline" and row["tier"] == 1:
             text = rf"\textbf{{{text}}}"
         found.append((f"{text}{sign}", interval))
     return found
 
 
-def _list_signs(comparison: Comparison, metric: str, board: pd.DataFrame) -> list[str]:
+def _list_signs(data: ComparedModels, metric: str, board: pd.DataFrame) -> list[str]:
     """Return each model's letters, or + and - against the baseline, as superscripts."""
     signs = dict(board["letters"])
-    if comparison._data.testing.family == "baseline":
-        pairs = comparison.pairwise
+    if data.testing.family == "baseline":
+        pairs = data.pairwise
         better = pairs.loc[pairs["metric"] == metric, ["a", "b", "better"]].to_dict("records")
         for pair in better:
-            model = pair["b"] if pair["a"] == comparison._data.baseline else pair["a"]
+            model = pair["b"] if pair["a"] == data.baseline else pair["a"]
             if not pd.isna(pair["better"]):
                 signs[model] = "+" if pair["better"] == model else "-"
     longest = max(signs.values(), key=len)
@@ -167,7 +167,7 @@ def _stack_heading(name: str) -> str:
 
 
 def _write_caption(
-    comparison: Comparison,
+    data: ComparedModels,
     boards: Sequence[pd.DataFrame],
     columns: Sequence[str],
     *,
@@ -175,26 +175,25 @@ def _write_caption(
 ) -> str:
     """Return what the table shows: users, intervals, and what bold and letters mean."""
     users = [int(one) for board in boards for one in board["users"] if one]
-    level = f"{100 * (1 - comparison._data.testing.alpha):.10g}"
+    level = f"{100 * (1 - data.testing.alpha):.10g}"
     intervals = f", with {level} % intervals" if has_intervals else ""
     what = "Means" if [*columns] == ["mean"] else "Scores"
     lines = [f"{what} over {format_span(users or [0])} users{intervals}."]
-    if "mean" in columns and comparison._data.testing.family == "baseline":
+    if "mean" in columns and data.testing.family == "baseline":
         lines.append(
-            f"+ and -: significantly better and worse than {comparison._data.baseline} "
-            f"({comparison._data.tested_by})."
+            f"+ and -: significantly better and worse than {data.baseline} ({data.tested_by})."
         )
     elif "mean" in columns:
         lines.append(
             "Bold: no model is significantly better. Models that share a letter do not differ "
-            f"significantly ({comparison._data.tested_by})."
+            f"significantly ({data.tested_by})."
         )
     return escape_latex(" ".join(lines)).replace("+ and -:", "$+$ and $-$:")
 
 
-def _write_signatures(comparison: Comparison, metrics: Sequence[str]) -> str:
+def _write_signatures(data: ComparedModels, metrics: Sequence[str]) -> str:
     """Return the short signatures, which may be broken after each |."""
-    signatures = {name: comparison.signature(name) for name in metrics}
+    signatures = {name: data.signatures[name] for name in metrics}
     code = build_signatures_section(signatures).parts[0]
     lines = code.brief(full=False) if isinstance(code, Code) else []
     return escape_latex("; ".join(lines)).replace(r"\textbar{}", r"\textbar\allowbreak{}")

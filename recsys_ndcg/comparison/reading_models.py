@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, Unpack
 
@@ -321,12 +322,9 @@ def read_models(
     InvalidInputError
         The models have no names, two have the same, or one cannot be read.
     """
-
-    def work(name: str, data: Any) -> dict[str, ModelScores]:
-        return _read_model(name, data, options)
-
+    read = partial(_read_model, options=options)
     scores: dict[str, ModelScores] = {}
-    for part in map_models(_check_models(models), work, progress=progress).values():
+    for part in map_models(_check_models(models), read, progress=progress).values():
         for name in part.keys() & scores:
             msg = f"Two models are named {name!r}. Rename one of them."
             raise InvalidInputError(msg)

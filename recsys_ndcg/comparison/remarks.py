@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from recsys_ndcg.comparison.metric_comparison import make_models_table
-from recsys_ndcg.comparison.model_scores import CHANCE
+from recsys_ndcg.comparison.model_scores import CHANCE, have_same_scores
 from recsys_ndcg.comparison.verdict import find_roughness
 from recsys_ndcg.findings import Finding
 from recsys_ndcg.report import find_equal_scores, find_rough_means
@@ -31,30 +31,14 @@ _ENOUGH_RUNS = 5  # docs/concepts/statistics.md counts how often tests of fewer 
 _VISIBLE = 0.00005  # a smaller optimism does not change four decimals
 
 
-def find_remarks(
-    compared: ComparedModels,
-    segments: pd.DataFrame | None,
-    optimism: Mapping[str, float],
-    more: Iterable[Finding] = (),
-) -> list[Finding]:
-    """Find each limit of what a comparison shows.
-
-    Parameters
-    ----------
-    compared : ComparedModels
-        The models.
-    segments : pandas.DataFrame, optional
-        The models in each segment, as `Comparison.segments` has them.
-    optimism : mapping of str to float
-        By how much the mean of the best model of each search is too good.
-    more : iterable of Finding
-        Further findings, about how the models were trained.
-    """
+def find_remarks(compared: ComparedModels) -> list[Finding]:
+    """Find each limit of what a comparison shows."""
     by_metric, testing = [*compared.by_metric.values()], compared.testing
     first, of_users = by_metric[0], [result for result in by_metric if result.metric.per_user]
     models, n_users = compared.model_scores, len(compared.users)
     scores = {result.name: result.scores for result in by_metric}
     is_significant = any(result.significant_direction.any() for result in by_metric)
+    has_segments = compared.segment_of_user is not None and of_users
     return [
         *find_missing_lists(models, compared.signatures),
         *_find_dropped(compared.n_dropped_users, compared.other_metrics),
@@ -63,15 +47,15 @@ def find_remarks(
         *_find_missing_scores(scores, n_users),
         *_find_rough_means(of_users),
         *_find_runs(models, n_users, testing.test, is_significant=is_significant),
-        *more,
-        *_find_best_of_search(first, models, optimism),
+        *compared.about_splits,
+        *_find_best_of_search(first, models, compared.optimism),
         *_find_rough_tests(by_metric, has_margin=compared.margin is not None),
         *_find_disputed_tests(testing, max(map(len, first.families))),
         *_find_different_orders(by_metric),
         *_find_below_chance(first),
         *_find_novel_but_worse(by_metric),
         *_find_segment_sizes(compared.segment_of_user, is_tested=bool(of_users)),
-        *([] if segments is None else _find_differences_by_segment(segments, of_users)),
+        *(_find_differences_by_segment(compared.segments, of_users) if has_segments else ()),
     ]
 
 
@@ -120,7 +104,7 @@ def _find_dropped(n_dropped_users: Mapping[str, int], metrics: Sequence[str]) ->
 
 def _find_equal_pairs(models: Mapping[str, ModelScores]) -> Iterator[Finding]:
     for (name, scores), (other, other_scores) in combinations(models.items(), 2):
-        if scores.has_same_scores(other_scores):
+        if have_same_scores(scores, other_scores):
             yield Finding("equal_pair", names={"model": name, "other": other})
 
 

@@ -5,22 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import compute_offsets, concat_ranges
+from recsys_ndcg.comparison.model_scores import ModelScores, require_report
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, as_float, check_level
 from recsys_ndcg.input import Rows, check_id_types, make_index, read_rows
 from recsys_ndcg.lists import GroupedLists, RankedLists, group_rows
 from recsys_ndcg.metrics import check_k
 from recsys_ndcg.scoring import nearly_equal, rank
-
-if TYPE_CHECKING:
-    from recsys_ndcg.comparison.comparison import Comparison
-    from recsys_ndcg.comparison.model_scores import ModelScores
 
 #: The columns of each list in `Movers.explain`.
 _LIST_COLUMNS = ["item", "estimated", "true", "gain"]
@@ -263,10 +260,10 @@ class Movers:
         Raises
         ------
         InvalidInputError
-            The user is unknown, or a model has no lists (`ModelScores.require_report`).
+            The user is unknown, or a model has no lists (it was read from a file, or is averaged).
         """
         sides = {
-            name: one.require_report(name).explain(user, k)[_LIST_COLUMNS]
+            name: require_report(one, name).explain(user, k)[_LIST_COLUMNS]
             for name, one in self.model_scores.items()
         }
         return pd.concat(sides, axis=1)
@@ -280,11 +277,11 @@ class Movers:
         return html
 
 
-def find_movers(comparison: Comparison, metric: str, a: str, b: str, n: int) -> Movers:
-    """Return up to n users who gain most from model a to model b, and up to n who lose most."""
-    scores_a, scores_b = comparison._data.model_scores[a], comparison._data.model_scores[b]
-    column = scores_a.index_of_metric(metric)
-    sign = 1 if scores_a.metrics[column].greater_is_better else -1
+def find_movers(models: Mapping[str, ModelScores], metric: str, n: int) -> Movers:
+    """Return up to n users who gain most from the first of two models to the second, and lose."""
+    (a, scores_a), (b, scores_b) = models.items()
+    column = scores_a.names.index(metric)
+    sign = 1 if scores_a.measurements[column].metric.greater_is_better else -1
     own_a, own_b = scores_a.per_user[:, column], scores_b.per_user[:, column]
     improvement = np.where(nearly_equal(own_a, own_b), 0.0, sign * (own_b - own_a))
     order = np.argsort(-improvement, kind="stable")
@@ -294,4 +291,4 @@ def find_movers(comparison: Comparison, metric: str, a: str, b: str, n: int) -> 
     chosen = np.array([*gaining, *losing], dtype=np.int64)
     table = scores_a.table().iloc[chosen, :2].set_axis(["items", "relevant"], axis="columns")
     table[a], table[b], table["improvement"] = own_a[chosen], own_b[chosen], improvement[chosen]
-    return Movers(table, {a: scores_a, b: scores_b})
+    return Movers(table, models)

@@ -98,17 +98,6 @@ class ExperimentComparison(Comparison):
         table = make_cold_start_table(self, self._folds)
         return ReadableTable.of(table, partial(build_cold_start_document, self, self._folds))
 
-    def _find_training_remarks(self) -> Iterator[Finding]:
-        """Find the errors, and the warnings, that the checks of folds found."""
-        checks: Any = self.split_checks
-        *fold, _ = checks.index.names
-        for verdict in ("error", "warning"):
-            bad = checks[checks["verdict"] == verdict]
-            if len(bad):
-                some, every = (table.groupby(level=fold).ngroups for table in (bad, checks))
-                names = {"verdict": verdict, "checks": bad.index.unique("check").tolist()}
-                yield Finding("bad_folds", {"bad": some, "folds": every}, names, verdict)
-
     def plot(
         self, kind: str = "tiers", *, metric: str | Metric | None = None, **options: Any
     ) -> alt.LayerChart:
@@ -158,7 +147,7 @@ class ExperimentComparison(Comparison):
         cold_start = build_cold_start_section(self, self._folds, metrics)
         trends = [self.trends.build_page_section()] if self._folds.cuts else []
         costs = sum_costs(self._runs)
-        return build_comparison_page(self, command, [*trends, cold_start], costs)
+        return build_comparison_page(self._data, command, [*trends, cold_start], costs)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tables, the verdict and the remarks as values for JSON; NaN becomes None."""
@@ -171,6 +160,17 @@ class ExperimentComparison(Comparison):
             "trends": trends or None,
             "cold_start": _to_rows(self.cold_start()),
         }
+
+
+def find_bad_folds(checks: pd.DataFrame) -> Iterator[Finding]:
+    """Find the errors, and the warnings, that the checks of folds found."""
+    *fold, _ = checks.index.names
+    for verdict in ("error", "warning"):
+        bad = checks[checks["verdict"] == verdict]
+        if len(bad):
+            some, every = (table.groupby(level=fold).ngroups for table in (bad, checks))
+            names = {"verdict": verdict, "checks": bad.index.unique("check").tolist()}
+            yield Finding("bad_folds", {"bad": some, "folds": every}, names, verdict)
 
 
 def _to_rows(table: pd.DataFrame) -> Any:

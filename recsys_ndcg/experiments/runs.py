@@ -26,7 +26,7 @@ from recsys_ndcg.errors import (
     label_messages,
     warn,
 )
-from recsys_ndcg.experiments.comparison import ExperimentComparison
+from recsys_ndcg.experiments.comparison import ExperimentComparison, find_bad_folds
 from recsys_ndcg.experiments.fold_scores import FoldScores, count_ratings, tabulate_scores
 from recsys_ndcg.experiments.folder import RunFolder, RunKey
 from recsys_ndcg.experiments.models import (
@@ -399,12 +399,13 @@ class Experiment:
         names = ["model", "seed", "fold"]
         keys = pd.MultiIndex.from_tuples([one.key for one in every], names=names)
         rows = [{**one.costs, "users": one.n_users, **one.scores} for one in every]
-        code = self._format_code(comparison, arguments)
+        checks = SplitReport.tabulate(self.split_reports, ["seed", "fold"])
+        code, remarks = self._format_code(comparison, arguments), find_bad_folds(checks)
         return ExperimentComparison(
-            replace(comparison._data, code=code),
+            replace(comparison._data, code=code, about_splits=tuple(remarks)),
             _runs=pd.DataFrame(rows, keys),
             _folds=self._collect_fold_scores(runs, comparison.metrics),
-            split_checks=SplitReport.tabulate(self.split_reports, ["seed", "fold"]),
+            split_checks=checks,
         )
 
     def _collect_fold_scores(

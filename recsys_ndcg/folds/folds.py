@@ -338,7 +338,7 @@ def average_scores(
     joined = [one.select_metrics(common) for one in joined]
     repetitions = [run.seed for run in runs if run.model] or _number_repetitions(runs)
     found = ModelScores.average_runs(joined, repetitions)
-    orders = {*compress(found.names, [one.depends_on_order for one in found.metrics])}
+    orders = {*compress(found.names, [one.metric.depends_on_order for one in found.measurements])}
     first = [name for name in runs[0].test if name in orders]  # the first is the main metric
     found = found.select_metrics([*first, *(name for name in found.names if name not in orders)])
     return replace(found, parameters=flatten_parameters(parameters or {}))

@@ -1,4 +1,3 @@
-from recsys_ndcg.rendering.exports import find_score_writer as find_score_writer
 from recsys_ndcg.rendering.forms import Document as Document
 from recsys_ndcg.rendering.forms import ReadableTable as ReadableTable
 from recsys_ndcg.rendering.forms import Renderable as Renderable

@@ -330,7 +330,7 @@ class Document:
         if form == "page":
             from recsys_ndcg.rendering.page import to_page  # noqa: PLC0415 - rarely needed
 
-            return to_page(visible)
+            return to_page(**vars(visible))
         if form in _TABLES:
             table, whole = _TABLES[form]
             if not tables_only:

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     import jinja2
     from markupsafe import Markup
 
-    from recsys_ndcg.rendering.forms import Document
     from recsys_ndcg.rendering.plots.vega import Spec
 
 MAX_LIST_SIZE = 500_000  # characters of JSON, about a quarter of a page
@@ -68,24 +67,30 @@ _SNIPPET = "window.recsysDraw = vegaEmbed;"
 _SCRIPT_END = re.compile(r"<(?=/script|!--)", re.IGNORECASE)
 
 
-def to_page(document: Document) -> str:
+def to_page(sections: Sequence[Section], names_to_shorten: Sequence[str], **heading: Any) -> str:
     """Render a document as a page, with long names shortened.
+
+    Parameters
+    ----------
+    sections, names_to_shorten, **heading
+        The fields of a `Document`.
 
     Raises
     ------
     MissingExtraError
         Jinja2 or, for charts, vl-convert is not installed.
     """
-    drawn = any(isinstance(one, Charts) for one in _walk(document.parts))
+    drawn = any(isinstance(one, Charts) for one in _walk(sections))
     scripts = [*([runtime()] if drawn else []), _read_file("page.js")]
     style = _read_file("page.css")
     policy = (
         f"default-src 'none'; script-src {' '.join(map(_hash, scripts))}; "
         f"style-src {_hash(style)}; base-uri 'none'; form-action 'none'"
     )
-    show = partial(shorten_names_in, names=document.names_to_shorten)
+    show = partial(shorten_names_in, names=names_to_shorten)
+    page = {"sections": sections, "names_to_shorten": names_to_shorten, **heading}
     texts = {"policy": policy, "style": style, "scripts": scripts}
-    return template().render(page=document, show=show, explained=set(), **texts)
+    return template().render(page=page, show=show, explained=set(), **texts)
 
 
 def _walk(parts: Sequence[Part]) -> Iterator[Part]:

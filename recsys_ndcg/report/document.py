@@ -1,17 +1,19 @@
-"""The document of a report: tables, verdict, remarks; and the warnings of suspicious data."""
+"""The documents of a report, and of lists, conventions and signatures, which notebooks show."""
 
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
+from recsys_ndcg.convention import Convention, describe_choice, format_choice, is_shown
 from recsys_ndcg.errors import format_count
 from recsys_ndcg.findings import Finding, tabulate_findings, write_sentences, write_verdict
+from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.rendering import (
     Code,
     Document,
@@ -19,12 +21,15 @@ from recsys_ndcg.rendering import (
     ShownTable,
     format_number,
     format_range,
+    list_first,
+    pluralise,
+    shorten,
 )
+from recsys_ndcg.scoring import OTHER_DEFAULTS, Signature
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
-    from recsys_ndcg.report.report import Report
-    from recsys_ndcg.scoring import Signature
+    from recsys_ndcg.report.data import ReportData
 
 
 _SCORES = (
@@ -38,34 +43,34 @@ _REMARKS = "Reasons to be careful with these numbers."
 _NO_REMARKS = "No reason to be careful with these numbers was found."
 
 
-def build_report_document(report: Report, *, with_verdict: bool = False) -> Document:
+def build_report_document(data: ReportData, *, with_verdict: bool = False) -> Document:
     """Return the document of a report: the summary, the remarks, the audit, the signatures.
 
     `with_verdict`: whether it begins with a verdict.
     """
-    details = [Section.folded("The whole audit", [build_audit_table(report)])]
-    table = ShownTable("The scores, by metric", _format_summary(report))
+    details = [Section.folded("The whole audit", [build_audit_table(data)])]
+    table = ShownTable("The scores, by metric", _format_summary(data))
     units = {"ratings": "ratings", "recommended": "recommended items", "candidates": "candidates"}
-    counts = report.counts
+    counts = data.counts
     rows = ", ".join(f"{counts[name]} {unit}" for name, unit in units.items() if name in counts)
     return Document(
         title="Ranking evaluation",
-        verdicts=[write_verdict(report._verdict)] if with_verdict else [],
+        verdicts=[write_verdict(data.verdict)] if with_verdict else [],
         facts=f"{format_count(counts['users'], 'user')}, {rows}",
         sections=[
             Section("scores", "Scores", _SCORES, [table]),
-            build_remarks_section(report._remarks, details, verdicts=report._verdict),
-            build_signatures_section(report.signatures),
+            build_remarks_section(data.remarks, details, verdicts=data.verdict),
+            build_signatures_section(data.audit.signatures),
         ],
-        names_to_shorten=report.metrics,
+        names_to_shorten=data.metrics,
     )
 
 
-def _format_summary(report: Report) -> pd.DataFrame:
+def _format_summary(data: ReportData) -> pd.DataFrame:
     """Return the summary as text, a row per metric; trivial and short users if there are any."""
-    summary, totals = report.summary, report._data.audit.totals_with_orders
+    summary, totals = data.summary, data.audit.totals_with_orders
     summary[INTERVAL] = [*map(format_range, summary["ci_low"], summary["ci_high"])]
-    baselines = report.baselines.T.rename(columns={"MostPopular": "popular"})  # fits the column
+    baselines = data.baseline_table.T.rename(columns={"MostPopular": "popular"})  # fits the column
     first, last = ["mean", INTERVAL, "pooled", "median"], ["adjusted", "users", "undefined"]
     shown = pd.concat([summary[first], baselines, summary[last]], axis="columns")
     for name, numbers in {"trivial": totals.trivial, "short": totals.n_short}.items():
@@ -74,17 +79,17 @@ def _format_summary(report: Report) -> pd.DataFrame:
     return format_cells(shown.rename_axis("metric"))
 
 
-def build_audit_table(report: Report) -> ShownTable:
+def build_audit_table(data: ReportData) -> ShownTable:
     """Return the table of the audit, a column per metric."""
-    table = report.audit.T.map(format_number).rename_axis("audit")
+    table = data.audit_table.T.map(format_number).rename_axis("audit")
     return ShownTable(_AUDIT, table.set_axis(table.index.str.replace("_", " ")).reset_index())
 
 
 def build_remarks_section(
-    remarks: Sequence[Finding] | Sequence[str],
+    remarks: Sequence[Finding],
     details: Sequence[Section] = (),
     more: str = "",
-    verdicts: Sequence[Finding] = (),
+    verdicts: Iterable[Finding] = (),
 ) -> Section:
     """Return the section of the remarks, with a folded table of all findings.
 
@@ -96,23 +101,17 @@ def build_remarks_section(
         Folded sections below them.
     more : str
         A sentence about where to read on.
-    verdicts : sequence of Finding
+    verdicts : iterable of Finding
         The findings that verdicts show; only the table has them.
     """
     lead = f"{_REMARKS if remarks else _NO_REMARKS} {more}".rstrip()
-    findings = [each for each in remarks if isinstance(each, Finding)]
-    # texts until the remarks of all results are findings
-    sentences = write_sentences(findings) or [str(text) for text in remarks]
-    table = _fold_findings([*verdicts, *findings])
-    return Section("audit", "Before you trust it", lead, [sentences, *details, *table])
-
-
-def _fold_findings(findings: Sequence[Finding]) -> list[Section]:
-    if not findings:
-        return []
-    cells = tabulate_findings(findings)[["kind", "metric", "severity", "sentence"]].fillna("-")
-    table = ShownTable("What was found", cells, numeric=())
-    return [Section.folded("All findings", [table])]
+    cells = tabulate_findings([*verdicts, *remarks]).drop(columns="numbers").fillna("-")
+    cells["models"] = [", ".join(list_first(models, 3)) or "-" for models in cells["models"]]
+    every = Section.folded("All findings", [ShownTable("What was found", cells, numeric=())])
+    table = [every] if len(cells) else []
+    return Section(
+        "audit", "Before you trust it", lead, [write_sentences(remarks), *details, *table]
+    )
 
 
 def build_signatures_section(
@@ -155,3 +154,89 @@ def _format_cell(value: object, *, brief: bool) -> str:
     if isinstance(value, float):
         return f"{value:.5g}" if brief and not np.isnan(value) else format_number(value)
     return "-" if value is None else str(value)
+
+
+# Lists, conventions and signatures, in a notebook
+
+_N_USERS, _N_ITEMS = 3, 4  # that are shown of lists
+
+
+def view_convention(convention: Convention) -> Document:
+    """Return the document of a convention: its choices, those that are no defaults in bold."""
+    texts, defaults = convention.texts, convention.format_defaults()
+    n_changed = sum(text != defaults[name] for name, text in texts.items())
+    made_from = ""
+    if convention.source[0]:
+        library, metric, _ = convention.source
+        made_from = f"made from the preset {library} for {metric or 'each metric'}, "
+    facts = f"Convention: {made_from}{pluralise(n_changed, 'choice')} changed from the defaults"
+    shown = {name: text for name, text in texts.items() if is_shown(name, text)}
+    rest = {name: text for name, text in texts.items() if name not in shown}
+    title = "Choices of measures beyond accuracy, at their defaults"
+    others = Section.folded(title, [_tabulate(rest, defaults)])
+    table = _tabulate(shown, defaults)
+    return Document(facts, [Section("choices", "Choices", "", [table, others])])
+
+
+def view_signature(signature: Signature) -> Document:
+    """Return the document of a signature: its short form, and all choices."""
+    texts = {name: format_choice(one) for name, one in signature.fields.items() if name != "metric"}
+    table = _tabulate(texts, Convention.format_defaults() | OTHER_DEFAULTS)
+    parts = [Section.folded("All choices", [table])]
+    return Document(signature.short, [Section("choices", "Choices", "", parts)])
+
+
+def _tabulate(texts: Mapping[str, str], defaults: Mapping[str, str]) -> ShownTable:
+    """Return a table of choices; one without a default is never in bold."""
+    changed = [name for name, text in texts.items() if text != defaults.get(name, text)]
+    cells = {
+        "choice": [*texts],
+        "value": [*map(shorten, texts.values())],
+        "default, if changed": [defaults[name] if name in changed else "" for name in texts],
+        "meaning": [describe_choice(name, text) for name, text in texts.items()],
+    }
+    bold = [place for place, name in enumerate(texts) if name in changed]
+    return ShownTable("Choices", pd.DataFrame(cells), bold=bold)
+
+
+def view_lists(lists: GroupedLists) -> Document:
+    """Return the document of lists: their numbers, and the first lists."""
+    parts = [ShownTable("The lists", pd.DataFrame([_count(lists)]), n_left_aligned=0)]
+    if first := [*_show_first(lists)]:
+        order = "best rank" if lists.order_only else "highest estimate"
+        rows = "labelled items" if lists.pool.is_catalogue else "items"
+        note = f"The first lists, at most {_N_ITEMS} {rows} each, the {order} first"
+        parts.append(ShownTable("The first lists", pd.DataFrame(first), 2, note=note))
+    return Document(repr(lists), [Section("lists", "Lists", "", parts)])
+
+
+def _count(lists: GroupedLists) -> dict[str, str]:
+    """Return the numbers of users, items and labels as text."""
+    sizes, n_rows = lists.n_items, int(lists.n_items.sum())
+    lengths = [sizes.min(), np.median(sizes), sizes.max()] if len(lists) else []
+    n_unlabelled = int(lists.pool.count_unlabelled(lists).sum())
+    return {
+        "users": f"{len(lists):,}",
+        "different items": "-" if lists.item_ids is None else f"{len(lists.item_ids):,}",
+        "listed items": f"{n_rows:,}",
+        "shortest, median and longest list": ", ".join(f"{one:g}" for one in lengths) or "-",
+        "with a true value": f"{1 - n_unlabelled / n_rows:.1%}" if n_rows else "-",
+        "labels in no list": f"{int(lists.n_unlisted.sum()):,}",
+        "users without a list": f"{int(lists.missing.sum()):,}",
+    }
+
+
+def _show_first(lists: GroupedLists) -> Iterator[dict[str, str]]:
+    """Yield the first items of the first lists as rows of text."""
+    key, items = lists.pool.compute_sort_key(lists, Convention()), lists.items
+    for user in np.flatnonzero(np.diff(lists.offsets))[:_N_USERS].tolist():
+        first, last = lists.offsets[user], lists.offsets[user + 1]
+        order = np.argsort(-key[first:last], kind="stable")[:_N_ITEMS]
+        for row in (first + order).tolist():
+            shown = {"user": shorten(lists.users[user])}
+            if items is not None:
+                shown["item"] = shorten(items[row])
+            if "estimated" in lists.columns and not lists.order_only:
+                shown["estimated"] = f"{lists.estimated[row]:.6g}"
+            is_labelled = not np.isnan(lists.true[row])
+            yield {**shown, "true": f"{lists.true[row]:.6g}" if is_labelled else "-"}

@@ -30,7 +30,7 @@ from recsys_ndcg.scoring import (
 )
 
 if TYPE_CHECKING:
-    from recsys_ndcg.report.report import Report
+    from recsys_ndcg.report.data import ReportData
 
 _COLUMNS = ("items", "labels", "part", "ci_low", "ci_high", "share", "score", "users")
 _OTHER = "other"  # items without a stratum
@@ -287,7 +287,7 @@ class Sensitivity:
 
 
 def vary_gamma(
-    reports: Mapping[str, Report], metric: str | Metric | None, train: Any, ends: Sequence[float]
+    reports: Mapping[str, ReportData], metric: str | Metric | None, train: Any, ends: Any
 ) -> Sensitivity:
     """Return how the means of several reports depend on gamma, as `Report.sensitivity` says."""
     is_pair = isinstance(ends, Sequence) and len(ends) == 2 and all(map(is_number, ends))
@@ -298,7 +298,7 @@ def vary_gamma(
         )
         raise InvalidInputError(msg)
     first = next(iter(reports.values()))
-    name = find_metric_name(metric, first.metrics, "This report", first._data.metrics_of_users)
+    name = find_metric_name(metric, first.metrics, "This report", first.metrics_of_users)
     for model, one in reports.items():
         find_metric_name(name, one.metrics, f"The report {quote(model)}")
     users = _find_common_users(reports, name)
@@ -309,13 +309,13 @@ def vary_gamma(
         {model: [*map(one, grid)] for model, one in means.items()}, pd.Index(grid, name="gamma")
     )
     swaps = pd.DataFrame(_find_swaps(table, means), columns=["gamma", "below", "above"])
-    known = get_lists(first._data.audit).background
+    known = get_lists(first.audit).background
     source = None if known is None else known.propensity
     gamma = None if source is None else source.gamma
     return Sensitivity(name, table, swaps.sort_values("gamma", ignore_index=True), gamma)
 
 
-def _find_common_users(reports: Mapping[str, Report], name: str) -> pd.Index[Any]:
+def _find_common_users(reports: Mapping[str, ReportData], name: str) -> pd.Index[Any]:
     """Return the users of all reports.
 
     Raises
@@ -346,15 +346,15 @@ def _find_common_users(reports: Mapping[str, Report], name: str) -> pd.Index[Any
     return users
 
 
-def _digest_labels(report: Report) -> pd.Series[int]:
+def _digest_labels(report: ReportData) -> pd.Series[int]:
     """Return a digest of each user's labels without weights by item, which are varied."""
-    lists = replace(get_lists(report._data.audit), background=None)
+    lists = replace(get_lists(report.audit), background=None)
     return pd.Series(digest_labels(lists), pd.Index(lists.users))
 
 
-def _choices(report: Report, name: str) -> Measurement:
+def _choices(report: ReportData, name: str) -> Measurement:
     """Return the measurement of a metric, as if labels had weights."""
-    one = report._data.audit.measurements[report.metrics.index(name)]
+    one = report.audit.measurements[report.metrics.index(name)]
     return replace(one, is_weighted=True)
 
 
@@ -379,8 +379,8 @@ def _find_swaps(
 class _MeanByGamma:
     """The mean of a metric as a function of gamma."""
 
-    def __init__(self, report: Report, name: str, train: Any, users: pd.Index[Any]) -> None:
-        audit = report._data.audit
+    def __init__(self, report: ReportData, name: str, train: Any, users: pd.Index[Any]) -> None:
+        audit = report.audit
         lists, one = get_lists(audit), audit.measurements[report.metrics.index(name)]
         if not _is_sum_over_labels(one):
             raise InvalidInputError(_format_no_sums([name]))

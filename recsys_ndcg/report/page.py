@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -26,26 +27,20 @@ from recsys_ndcg.rendering import (
     plot,
     pluralise,
 )
-from recsys_ndcg.report.document import build_signatures_section
+from recsys_ndcg.report.document import build_report_document, build_signatures_section
 from recsys_ndcg.report.explanation import DEPTH, build_user_lists
-from recsys_ndcg.scoring import (
-    Measurement,
-    Scores,
-    Signature,
-    find_metric_name,
-    write_arguments,
-)
+from recsys_ndcg.scoring import Measurement, Scores, Signature, find_metric_name, write_arguments
 
 if TYPE_CHECKING:
     import altair as alt
 
-    from recsys_ndcg.report.report import Report
+    from recsys_ndcg.report.data import ReportData
 
 MAX_USERS = 1000  # on a page
-_YOURS = "# a file, or a table: put yours here"
 # users: for more, the plot by cutoff uses a sample, because measuring takes seconds
 _MAX_MEASURED = 50_000
 _BY_ACTIVITY = "The mean score of users with few ratings, and of users with many."
+_YOURS = "# a file, or a table: put yours here"
 _BY_CUTOFF = "The mean score of the first k items, with its interval; the dashed line is chance."
 _DISTRIBUTION = (
     "The bars count users by their score; the dashed outline is chance. "
@@ -66,83 +61,98 @@ _SELECTION = (
 )
 
 
-def build_report_page(report: Report, command: str | None = None) -> Document:
+def build_report_page(data: ReportData, command: str | None = None) -> Document:
     """Return the document of a report with everything that a page has room for.
 
     `command`: the command line that made the page, if there was one.
     """
-    document, scores = report._document(with_verdict=True), report._data.audit.scores_with_orders
+    document = build_report_document(data, with_verdict=True)
     score_section, remarks, _ = document.sections
-    signatures = report.signatures
-    rows = [(name, f"{n:,}") for name, n in report.counts.items()]
+    rows = [(name, f"{n:,}") for name, n in data.counts.items()]
     cells = pd.DataFrame(rows, columns=["count", "number"])
     counts = Section.folded("The counts", [ShownTable("Users and rows", cells)])
-    of_users: list[Section] = []
-    if report._data.metrics_of_users:  # the first of them, as numbers of all lists have no users
-        column = report.metrics.index(report._data.metrics_of_users[0])
+    sections = [build_cutoff_section(data)]
+    if data.metrics_of_users:  # the first of them, as numbers of all lists have no users
+        scores, name = data.audit.scores_with_orders, data.metrics_of_users[0]
+        column = data.metrics.index(name)
         own, chance = scores.per_user[:, column], scores.roles["chance"][:, column]
-        of_users = [
-            *build_chance_section(own, chance, report.metrics[column]),
-            *build_cutoff_section(report),
-            *_build_activity_section(report, column),
-            _build_user_section(report, column),
+        sections = [
+            build_chance_section(own, chance, name),
+            *sections,
+            _build_activity_section(data.scores, column),
+            _build_user_section(data, column),
         ]
-    sections = [
-        score_section,
-        replace(remarks, parts=[*remarks.parts, counts]),
-        *(of_users or build_cutoff_section(report)),
-        build_signatures_section(signatures, write_evaluation_code(report), command),
-    ]
-    return replace(document, sections=sections)
+    remarks = replace(remarks, parts=[*remarks.parts, counts])
+    how = build_signatures_section(data.audit.signatures, write_evaluation_code(data), command)
+    return build_page(document, [score_section, remarks, *sections, how])
+
+
+def build_page(document: Document, sections: Iterable[Section]) -> Document:
+    """Return a document with the sections of its page, without those that have nothing to show."""
+    return replace(document, sections=[one for one in sections if one.parts])
 
 
 # Charts
 
 
-def build_chance_section(
-    score: Floats, chance: Floats, metric: str, note: str = ""
-) -> list[Section]:
-    """Return the section of the distribution of scores and chance, or nothing without scores.
+def draw_charts(*draw: Callable[[], alt.TopLevelMixin]) -> list[Charts]:
+    """Return charts for a page, except those that have no data."""
+    charts: list[Charts] = []
+    for one in draw:
+        with suppress(InvalidInputError):
+            charts.append(Charts(one()))
+    return charts
+
+
+def build_chance_section(score: Floats, chance: Floats, metric: str, note: str = "") -> Section:
+    """Return the section of the distribution of scores and chance, empty without scores.
 
     `note`: a sentence to add to the lead.
     """
-    if np.isnan(score).all():
-        return []
-    chart = plot("users", pd.DataFrame({"score": score, "chance": chance}), metric)
-    lead = f"{_DISTRIBUTION} {note}".rstrip()
-    return [Section("spread", "Users against chance", lead, [Charts(chart)])]
+    table, lead = pd.DataFrame({"score": score, "chance": chance}), f"{_DISTRIBUTION} {note}"
+    charts = [] if np.isnan(score).all() else [Charts(plot("users", table, metric))]
+    return Section("spread", "Users against chance", lead.rstrip(), charts)
 
 
-def build_cutoff_section(report: Report, note: str = "") -> Iterator[Section]:
-    """Yield the section of the scores by cutoff, or nothing without cutoffs or scores.
+def build_cutoff_section(data: ReportData, note: str = "") -> Section:
+    """Return the section of the scores by cutoff, empty without cutoffs or scores.
 
     `note`: a sentence to add to the lead.
     """
-    audit, lead = report._data.audit, f"{_BY_CUTOFF} {note}".rstrip()
+    audit, lead = data.audit, f"{_BY_CUTOFF} {note}".rstrip()
     if audit.lists is not None and audit.n_users > _MAX_MEASURED:
         sample = np.linspace(0, audit.n_users - 1, _MAX_MEASURED).astype(np.int64)
-        report = replace(report, _data=replace(report._data, audit=audit.take(sample)))
+        data = replace(data, audit=audit.take(sample))
         lead += f" It is of a sample of {_MAX_MEASURED:,} users."
-    with suppress(InvalidInputError):
-        chart = plot_report(report)
-        yield Section("cutoff", "Score by cutoff", lead, [Charts(chart)])
+    return Section("cutoff", "Score by cutoff", lead, draw_charts(partial(plot_report, data)))
 
 
-def _build_activity_section(report: Report, column: int) -> Iterator[Section]:
-    scores = report._data.audit.scores
+def _build_activity_section(scores: Scores, column: int) -> Section:
+    """Return the section of the scores by activity, empty if users do not differ in it."""
     activity, score = scores.counts.activity, scores.per_user[:, column]
     is_known = ~(np.isnan(activity) | np.isnan(score))
-    if not is_known.any() or np.ptp(activity[is_known]) == 0:
-        return
-    frame = pd.DataFrame({"model": "the model", "activity": activity, "score": score})
-    one = scores.measurements[column]
-    options = {"lower_is_better": not one.metric.greater_is_better, "bounded": one.is_bounded}
-    chart = plot("activity", frame, report.metrics[column], **options)
-    yield Section("activity", "Few and many ratings", _BY_ACTIVITY, [Charts(chart)])
+    charts, one = [], scores.measurements[column]
+    if is_known.any() and np.ptp(activity[is_known]) > 0:
+        chart = plot_activity({"the model": score}, activity, scores.names[column], one, 0.95)
+        charts = [Charts(chart)]
+    return Section("activity", "Few and many ratings", _BY_ACTIVITY, charts)
+
+
+def plot_activity(
+    scores: Mapping[str, Floats], activity: Floats, name: str, how: Measurement, level: float
+) -> alt.LayerChart:
+    """Return a chart of each model's scores by the users' activity; `name` is the metric's."""
+    parts = [
+        pd.DataFrame({"model": model, "activity": activity, "score": one})
+        for model, one in scores.items()
+    ]
+    lower_is_better = not how.metric.greater_is_better
+    options = {"lower_is_better": lower_is_better, "bounded": how.is_bounded}
+    return plot("activity", pd.concat(parts, ignore_index=True), name, level=level, **options)
 
 
 def plot_report(
-    report: Report, kind: str = "k", metric: str | None = None
+    data: ReportData, kind: str = "k", metric: str | None = None
 ) -> alt.LayerChart | alt.ConcatChart:
     """Return a chart of the means by cutoff ("k"), or of the users' scores ("users").
 
@@ -155,44 +165,43 @@ def plot_report(
     """
     check_choice("kind", kind, ("k", "users"))
     if kind == "k":
-        return plot(kind, _measure_cutoffs(report, _group_cutoffs_by_metric(report, metric)))
-    scores = report._data.audit.scores_with_orders
-    column = report._data.find_column_of_users(metric)
+        return plot(kind, _measure_cutoffs(data, _group_cutoffs_by_metric(data, metric)))
+    scores = data.audit.scores_with_orders
+    column = data.find_column_of_users(metric)
     name = scores.names[column]
-    _check_scored(report, [name])
+    _check_scored(scores, [name])
     columns = {"score": scores.per_user[:, column], "chance": scores.roles["chance"][:, column]}
     return plot(kind, pd.DataFrame(columns), name)
 
 
-def _measure_cutoffs(report: Report, families: dict[str, list[Measurement]]) -> pd.DataFrame:
+def _measure_cutoffs(data: ReportData, families: dict[str, list[Measurement]]) -> pd.DataFrame:
     """Return mean, interval and chance of each metric at each cutoff.
 
     A metric with a single cutoff is measured at smaller ones, too, if the report has lists.
     """
-    _check_scored(report, [str(one) for family in families.values() for one in family])
-    audit, table = report._data.audit, _summarise_by_cutoff(report)
+    _check_scored(data.scores, [str(one) for family in families.values() for one in family])
+    audit, table = data.audit, _summarise_by_cutoff(data)
     if audit.lists is not None:
         single = {name: family[0] for name, family in families.items() if len(family) == 1}
         smaller = {name: _list_smaller_cutoffs(measurement) for name, measurement in single.items()}
         if any(smaller.values()):
             audit = audit.measure_others(tuple(chain(*smaller.values())))
-            more = replace(report, _data=replace(report._data, audit=audit))
-            table = pd.concat([table, _summarise_by_cutoff(more)])
+            table = pd.concat([table, _summarise_by_cutoff(replace(data, audit=audit))])
         families = {name: [*family, *smaller.get(name, [])] for name, family in families.items()}
     parts = [table.loc[[*map(str, each)]].assign(metric=name) for name, each in families.items()]
     return pd.concat(parts, ignore_index=True).astype({"k": int})
 
 
-def _summarise_by_cutoff(report: Report) -> pd.DataFrame:
-    table = report.summary[["mean", "ci_low", "ci_high", "chance"]]
-    ks: list[Any] = [one.metric.k for one in report._data.audit.measurements]
-    table = table.assign(k=ks).set_axis(report._data.audit.totals.names)
+def _summarise_by_cutoff(data: ReportData) -> pd.DataFrame:
+    table = data.summary[["mean", "ci_low", "ci_high", "chance"]]
+    ks: list[Any] = [one.metric.k for one in data.audit.measurements]
+    table = table.assign(k=ks).set_axis(data.audit.totals.names)
     return table.rename(columns={"ci_low": "low", "ci_high": "high"})
 
 
-def _group_cutoffs_by_metric(report: Report, metric: str | None) -> dict[str, list[Measurement]]:
+def _group_cutoffs_by_metric(data: ReportData, metric: str | None) -> dict[str, list[Measurement]]:
     """Return the measurements with a cutoff, of all metrics or one, by name without cutoff."""
-    by_name = {str(one): one for one in report._data.scores.measurements}
+    by_name = {str(one): one for one in data.scores.measurements}
     families: dict[str, list[Measurement]] = {}
     for name, measurement in by_name.items():
         if (k := measurement.metric.k) is not None:
@@ -224,9 +233,9 @@ def _list_smaller_cutoffs(measurement: Measurement) -> list[Measurement]:
     return [replace(measurement, metric=replace(metric, k=n), short_below=n) for n in ks]
 
 
-def _check_scored(report: Report, names: list[str]) -> None:
+def _check_scored(scores: Scores, names: list[str]) -> None:
     """Raise if no user has a score in any of these metrics."""
-    scored = dict(zip(report._data.scores.names, report._data.scores.n_scored, strict=True))
+    scored = dict(zip(scores.names, scores.n_scored, strict=True))
     if not any(scored[name] for name in names):
         msg = f"No user has a score in {', '.join(names)}: there is nothing to plot."
         raise InvalidInputError(msg)
@@ -235,29 +244,27 @@ def _check_scored(report: Report, names: list[str]) -> None:
 # Users
 
 
-def _build_user_section(report: Report, column: int) -> Section:
+def _build_user_section(data: ReportData, column: int) -> Section:
     """Return the section of the users, by z in a metric, or by score if it has no z."""
-    scores, name = report._data.audit.scores_with_orders, report.metrics[column]
+    scores, name = data.audit.scores_with_orders, data.metrics[column]
     score, z = scores.per_user[:, column], scores.z[:, column]
-    trivial = scores.trivial[:, column]
     sign = 1 if scores.measurements[column].metric.greater_is_better else -1
-    has_z = bool(np.isfinite(z).any())
-    key, n_items = sign * (z if has_z else score), scores.counts.n_items
-    positions = _select_users(key, sign * score, trivial, n_items)
-    audit = report.per_user_audit(name).iloc[positions]
-    others = [one for one in report._data.metrics_of_users if one != name]
-    columns = [
-        (name, audit["score"]),
-        *((one, audit[one]) for one in ("chance", "adjusted", "z") if audit[one].notna().any()),
-        *((one, scores.per_user[positions, report.metrics.index(one)]) for one in others),
-    ]
+    has_z, audit = bool(np.isfinite(z).any()), data.audit_users(column)
+    known = [one for one in ("chance", "adjusted", "z") if audit[one].notna().any()]
+    others = [one for one in data.metrics_of_users if one != name]
     return build_user_section(
-        f"{f'z in {name}' if has_z else name}, the best first",
         scores,
-        positions,
-        [(heading, [*map(format_number, values)]) for heading, values in columns],
-        trivial=trivial[positions],
-        lists=build_user_lists(report._data.audit, positions),
+        f"{f'z in {name}' if has_z else name}, the best first",
+        key=sign * (z if has_z else score),
+        tie_breaker=sign * score,
+        trivial=scores.trivial[:, column],
+        keep_worst=True,
+        columns=[
+            (name, score, format_number),
+            *((one, audit[one].to_numpy(), format_number) for one in known),
+            *((one, scores.per_user[:, data.metrics.index(one)], format_number) for one in others),
+        ],
+        build_lists=partial(build_user_lists, data.audit),
         row_content=f"the first {DEPTH} ranks next to the best order",
         selection_note=_SELECTION,
         sorted_column=("z" if has_z else name) if sign > 0 else None,
@@ -265,33 +272,38 @@ def _build_user_section(report: Report, column: int) -> Section:
 
 
 def build_user_section(  # noqa: PLR0913 - the contents of the section
-    sorted_by: str,
     scores: Scores,
-    positions: Positions,
-    columns: Iterable[tuple[str, list[str]]],
+    sorted_by: str,
     *,
+    key: Floats,
+    tie_breaker: Floats,
     trivial: Flags,
-    lists: UserLists | None,
+    keep_worst: bool = False,
+    columns: Iterable[tuple[str, Floats, Callable[[float], str]]],
+    build_lists: Callable[[Positions], UserLists | None],
     row_content: str,
     selection_note: str,
     sorted_column: str | None = None,
 ) -> Section:
-    """Return the section of the users, a row per user.
+    """Return the section of the users, a row per user, at most `MAX_USERS`.
 
     Parameters
     ----------
-    sorted_by : str
-        What the users are sorted by.
     scores : Scores
         The scores of all users, with the counts of their lists.
-    positions : int64 array
-        The positions of the shown users, in order.
-    columns : iterable of pairs
-        Headings, which may be equal, each with a text for each user.
+    sorted_by : str
+        What the users are sorted by.
+    key, tie_breaker : float64 arrays
+        The number that sorts the users, the highest first, and the one that sorts equal users.
     trivial : bool array
-        Whether every order of the user's list has the same score; these users come last.
-    lists : UserLists, optional
-        The users' lists, if there are any.
+        Whether every order of the user's list has the same score; these users come last, if there
+        is room for them.
+    keep_worst : bool
+        Whether half of the users are those with the lowest key, if not all are shown.
+    columns : iterable of tuples
+        Headings, which may be equal, each with a number for each user and its format.
+    build_lists : callable
+        Returns the lists of the users at some positions, if there are any.
     row_content : str
         What a row shows when it is opened.
     selection_note : str
@@ -299,41 +311,34 @@ def build_user_section(  # noqa: PLR0913 - the contents of the section
     sorted_column : str, optional
         The heading of the column in whose order the users are, the highest first, if there is one.
     """
-    n_items, n_relevant = scores.counts.n_items[positions], scores.counts.n_relevant[positions]
+    n_items = scores.counts.n_items
+    # among equal users the longer list comes first: it is harder to order
+    users = np.lexsort((-n_items, -tie_breaker, -key, trivial))
+    n_informative, half = int(np.sum(~np.isnan(key) & ~trivial)), MAX_USERS // 2
+    if keep_worst and n_informative > MAX_USERS:
+        users = np.delete(users[:n_informative], np.s_[half:-half])
+    users = users[:MAX_USERS]
+    n_relevant, lists = scores.counts.n_relevant[users], build_lists(users)
     first_columns = {
-        "user": [format_id(one) for one in scores.users[positions].tolist()],
-        "items": [str(one) for one in n_items.tolist()],
+        "user": [format_id(one) for one in scores.users[users].tolist()],
+        "items": [str(one) for one in n_items[users].tolist()],
     }
     if not np.isnan(n_relevant).any():
         first_columns["relevant"] = [f"{one:.0f}" for one in n_relevant.tolist()]
     cells = pd.DataFrame(first_columns, dtype=object)  # pandas' string type rejects lone surrogates
-    for name, texts in columns:
+    for name, values, form in columns:
+        texts = [*map(form, values[users])]
         cells.insert(len(cells.columns), name, texts, allow_duplicates=True)
-    n_trivial = int(trivial.sum())
+    n_trivial = int(trivial[users].sum())
     last = f"; last, {pluralise(n_trivial)} whose score does not depend on the order"
     hint = _NO_LISTS if lists is None else f"Open a user to see {row_content}."
     lead = f"Sort by a heading, or search for an id. {hint}"
-    if len(positions) < len(scores.users):
-        lead += f" Of {len(scores.users):,} users, {len(positions):,} are shown: {selection_note}"
+    if len(users) < len(scores.users):
+        lead += f" Of {len(scores.users):,} users, {len(users):,} are shown: {selection_note}"
     caption = f"Users by {sorted_by}{last if n_trivial else ''}"
     place = None if sorted_column is None else [*cells].index(sorted_column)
     table = ShownTable(caption, cells, is_sortable=True, sorted_by=place, lists=lists)
     return Section("users", "User by user", lead, [table])
-
-
-def _select_users(
-    key: Floats, tie_breaker: Floats, trivial: Flags, n_items: Positions
-) -> Positions:
-    """Return the positions of the best and the worst users, at most `MAX_USERS`, the best first.
-
-    Trivial users come last, if there is room for them.
-    """
-    # among equal users the longer list comes first: it is harder to order
-    users = np.lexsort((-n_items, -tie_breaker, -key, trivial))
-    n_informative, half = int(np.sum(~np.isnan(key) & ~trivial)), MAX_USERS // 2
-    if n_informative <= MAX_USERS:
-        return users[:MAX_USERS]
-    return np.concatenate([users[:half], users[n_informative - half : n_informative]])
 
 
 # Code
@@ -373,18 +378,35 @@ def _list_sources(signatures: Iterable[Signature]) -> list[str]:
     return sorted(needed & SOURCES.keys())
 
 
-def write_evaluation_code(report: Report) -> str:
+def write_evaluation_code(data: ReportData) -> str:
     """Return Python code that gives the same numbers: one call per convention."""
-    inputs, signatures = report._data.inputs, report.signatures.values()
+    inputs, signatures = data.inputs, data.audit.signatures.values()
     if "report" in inputs:
-        return "\n".join(["import recsys_ndcg as rn", "", f"report = {inputs['report']}"])
+        return write_code("report", [inputs["report"]])
+    calls = [write_evaluation("data", inputs, one) for one in write_call_arguments(signatures)]
+    return write_code("report", calls, write_inputs(["data"], inputs, signatures))
+
+
+def write_evaluation(data: str, inputs: Mapping[str, str], arguments: str) -> str:
+    """Return the call that evaluates some data, or that loads the saved report."""
     columns = f"columns={inputs['columns']}, " if "columns" in inputs else ""
-    calls = [
-        f"report{f'_{n}' if n > 1 else ''} = rn.evaluate(data, {columns}{options})"
-        for n, options in enumerate(write_call_arguments(signatures), 1)
-    ]
-    lines = write_inputs(["data"], inputs, signatures)
-    return "\n".join(["import recsys_ndcg as rn", "", *lines, *calls])
+    return inputs.get("report", f"rn.evaluate({data}, {columns}{arguments})")
+
+
+def write_code(name: str, calls: Iterable[str], before: Iterable[str] = ()) -> str:
+    """Return lines of Python, and a variable for each call; further ones have a number.
+
+    Examples
+    --------
+    >>> print(write_code("report", ["rn.evaluate(data)", "rn.evaluate(data, k=5)"], ["data = 1"]))
+    import recsys_ndcg as rn
+    <BLANKLINE>
+    data = 1
+    report = rn.evaluate(data)
+    report_2 = rn.evaluate(data, k=5)
+    """
+    results = [f"{name}{f'_{n}' if n > 1 else ''} = {one}" for n, one in enumerate(calls, 1)]
+    return "\n".join(["import recsys_ndcg as rn", "", *before, *results])
 
 
 def write_inputs(

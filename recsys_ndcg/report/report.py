@@ -11,43 +11,27 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import Floats, Ids, divide
-from recsys_ndcg.errors import (
-    InvalidInputError,
-    check_choice,
-    check_integer,
-    check_level,
-    quote,
-    warn,
-)
-from recsys_ndcg.findings import Finding, tabulate_findings, write_sentences
-from recsys_ndcg.input import make_index
+from recsys_ndcg.arrays import Ids
+from recsys_ndcg.errors import InvalidInputError, check_choice, check_integer, quote, warn
+from recsys_ndcg.findings import tabulate_findings, write_sentences
 from recsys_ndcg.rendering import Document, Renderable
 from recsys_ndcg.report import saving
+from recsys_ndcg.report.data import ReportData, UnknownKeyError
 from recsys_ndcg.report.document import build_report_document
 from recsys_ndcg.report.explanation import explain_user
 from recsys_ndcg.report.gaps import build_gaps, find_known_groups
 from recsys_ndcg.report.label_weights import Sensitivity, split_by_items, vary_gamma
 from recsys_ndcg.report.rarefaction import compute_rarefaction
-from recsys_ndcg.report.remarks import find_remarks, find_warnings, join_tables, judge_report
-from recsys_ndcg.report.saving import ReportData
-from recsys_ndcg.report.segments import Segments, UnknownKeyError
+from recsys_ndcg.report.remarks import find_warnings
+from recsys_ndcg.report.segments import Segments
 from recsys_ndcg.report.user_groups import BUILT_IN_GROUPS, assign_segments, has_column
-from recsys_ndcg.scoring import ITEM_COUNTS, Audit, Plan, Signature
-from recsys_ndcg.significance import (
-    BOOTSTRAPS,
-    Moments,
-    bootstrap_intervals,
-    clip_ends,
-    find_adjusted_interval,
-)
+from recsys_ndcg.scoring import Audit, Plan, Signature
 
 if TYPE_CHECKING:
     import altair as alt
 
     from recsys_ndcg.lists import Facts, GroupedLists
     from recsys_ndcg.metrics import Metric
-    from recsys_ndcg.scoring import Totals
 
 #: The columns that `Report.leaderboard` can rank by.
 _LEADERBOARD_COLUMNS = ("score", "adjusted", "z")
@@ -173,37 +157,12 @@ class Report(Renderable, Mapping[str, float]):
         duplicates (merged rows); and if there are any: cold (listed items without training rows),
         outside (not in the catalogue), seen (which the user had in training).
         """
-        totals, protocol = self._data.audit.totals_with_orders, self._data.audit.protocol
-        counts = dict(totals.counts)
-        users, ratings, candidates = map(counts.pop, ("users", "ratings", "candidates"))
-        rows = {"ratings" if protocol == "rated" else "recommended": ratings}
-        if protocol not in ("rated", "supplied"):
-            rows = (rows if ratings < candidates else {}) | {"candidates": candidates}
-        counts = {name: n for name, n in counts.items() if n or name not in ITEM_COUNTS}
-        counts = {"users": users, **rows, **counts}
-        by_metric = {"undefined": totals.n_without_value, "trivial": totals.trivial}
-        for name, numbers in by_metric.items():
-            by_name = zip(totals.names, numbers.tolist(), strict=True)
-            counts |= {f"{name} {metric}": number for metric, number in by_name}
-        return counts
+        return self._data.counts
 
     @property
     def summary(self) -> pd.DataFrame:
         """The main numbers, a row per metric: mean, interval, pooled, chance, ties."""
-        totals, intervals = self._data.audit.totals_with_orders, self.intervals()
-        columns = {
-            "mean": totals.mean,
-            "ci_low": intervals["mean_low"].to_numpy(),
-            "ci_high": intervals["mean_high"].to_numpy(),
-            "pooled": totals.pooled,
-            "median": self._data.audit.median,
-            "users": totals.n_scored,
-            "undefined": totals.n_without_value,
-            **self._compare_with_chance(totals),
-            "tie_low": totals.mean_of("lowest"),
-            "tie_high": totals.mean_of("highest"),
-        }
-        return pd.DataFrame(columns, index=pd.Index(totals.names, name="metric"))
+        return self._data.summary
 
     @property
     def label_weights(self) -> pd.Series[float] | None:
@@ -212,10 +171,7 @@ class Report(Renderable, Mapping[str, float]):
         labels (their number), effective ((Σv)²/Σv², Kish 1965: as many labels of equal weight give
         as precise a mean) and top_share (of the weight: the heaviest 1 % of the labels).
         """
-        source = self._data.audit.source
-        facts = None if source is None else source.facts.weights
-        numbers = self._data.weights if facts is None else facts.numbers
-        return None if numbers is None else pd.Series(numbers, name="label_weights")
+        return self._data.label_weights
 
     @property
     def baselines(self) -> pd.DataFrame:
@@ -224,8 +180,7 @@ class Report(Renderable, Mapping[str, float]):
         Every report has ``chance``. A report of `recsys_ndcg.surprise.evaluate_catalogue` has
         ``MostPopular``, too: the items with the most ratings.
         """
-        chance = self.audit[["chance"]].T
-        return chance if self._data.baselines is None else pd.concat([self._data.baselines, chance])
+        return self._data.baseline_table
 
     @property
     def audit(self) -> pd.DataFrame:
@@ -253,33 +208,12 @@ class Report(Renderable, Mapping[str, float]):
 
         NaN if a number does not exist.
         """
-        totals = self._data.audit.totals_with_all_roles
-        counts, best = totals.counts, totals.mean_of("best")
-        zero, top = totals.mean_of("zero"), totals.mean_of("top")
-        if not counts["unlabelled"] and "zero" in totals.roles:
-            zero = top = totals.mean
-        columns: dict[str, Any] = {
-            **self._compare_with_chance(totals),
-            "z": totals.z,
-            "worst": totals.mean_of("worst"),
-            "best": best,
-            "trivial": divide(totals.trivial, np.where(np.isnan(best), 0, totals.n_scored)),
-            "tie_low": totals.mean_of("lowest"),
-            "tie_high": totals.mean_of("highest"),
-            "decided_by_ties": totals.mean_of("decided_by_ties"),
-            "short": totals.n_short / counts["users"],
-            "skipped": 1 - totals.n_scored / counts["users"],
-            "unlabelled": counts["unlabelled"] / max(counts["ratings"], 1),
-            "judged": totals.mean_of("judged"),
-            "unlabelled_zero": zero,
-            "unlabelled_top": top,
-        }
-        return pd.DataFrame(columns, index=totals.names)
+        return self._data.audit_table
 
     @property
     def remarks(self) -> list[str]:
         """Reasons to be careful with the numbers, a sentence each."""
-        return write_sentences(self._remarks)
+        return write_sentences(self._data.remarks)
 
     @property
     def findings(self) -> pd.DataFrame:
@@ -300,21 +234,7 @@ class Report(Renderable, Mapping[str, float]):
         2  high_chance  warning
         3  like_random  warning
         """
-        return tabulate_findings([*self._verdict, *self._remarks])
-
-    @property
-    def _joined_tables(self) -> pd.DataFrame:
-        return join_tables(self._data.audit, self.summary, self.audit)
-
-    @property
-    def _verdict(self) -> list[Finding]:
-        """The findings of the verdict: first the headline."""
-        return judge_report(self._joined_tables, self.baselines, self.signatures)
-
-    @property
-    def _remarks(self) -> list[Finding]:
-        tables = self._joined_tables, self.baselines, self.counts, self.label_weights
-        return find_remarks(self._data.audit, *tables)
+        return tabulate_findings([*self._data.verdict, *self._data.remarks])
 
     def intervals(
         self,
@@ -369,50 +289,8 @@ class Report(Renderable, Mapping[str, float]):
         >>> report.intervals(method="percentile").loc["ndcg@2"].round(3).tolist()
         [0.797, 1.0, 0.797, 1.0]
         """
-        totals = self._data.audit.totals
-        if method == "t":
-            check_level("level", level, such_as=0.95)
-            low, high = totals.mean_interval(level)
-            ratios: Iterable[Any] = totals.ratio_moments.find_interval(level, **totals.kinds)
-        else:
-            check_choice("method", method, ("t", *BOOTSTRAPS))
-            scores = self._data.scores
-            options: dict[str, Any] = {"method": method, "draws": draws, "seed": seed}
-            parts_of_ratio = (scores.numerator, scores.denominator)
-            tables = (np.where(scores.is_defined, part, 0.0) for part in parts_of_ratio)
-            low, high, *ratios = bootstrap_intervals(
-                scores.per_user, *tables, progress=progress, level=level, **options
-            )
-        if totals.is_over_lists.any():
-            ends_over_lists = self._intervals_over_lists(level)
-            low, high = np.where(totals.is_over_lists, ends_over_lists, (low, high))
-        ends = [low, high, *map(totals.scores_from_ratios, ratios)]
-        columns = ["mean_low", "mean_high", "pooled_low", "pooled_high"]
-        return pd.DataFrame(dict(zip(columns, ends, strict=True)), index=self.metrics)
-
-    def _intervals_over_lists(self, level: float) -> Floats:
-        """Return the jackknife's intervals of numbers of all lists together, NaN for others."""
-        totals = self._data.audit.totals
-        if self._data.audit.by_user is None:
-            return np.full((2, len(self.metrics)), np.nan)
-        values = self._data.audit.pseudo_values
-        ends = Moments.of(None, values, ~np.isnan(values)).find_interval(level)
-        return clip_ends(ends, **totals.kinds)
-
-    def _compare_with_chance(self, totals: Totals) -> dict[str, Any]:
-        """Return chance, and the adjusted score with its interval, by metric."""
-        low, high = self._adjusted_interval()
-        columns = {"chance": totals.mean_of("chance"), "adjusted": totals.adjusted}
-        return {**columns, "adjusted_low": low, "adjusted_high": high}
-
-    def _adjusted_interval(self) -> tuple[Any, Any]:
-        """Return the 95 % interval of `adjusted`, NaN if chance is unknown for some users."""
-        totals = self._data.audit.totals_with_orders
-        if totals.room_moments is None:
-            return np.nan, np.nan
-        moments, best = (totals.room_moments, totals.score_moments), totals.mean_of("best")
-        bounded = self._data.bounded.to_numpy()
-        return find_adjusted_interval(*moments, totals.adjusted, best, bounded=bounded)
+        options: dict[str, Any] = {"draws": draws, "seed": seed, "progress": progress}
+        return self._data.compute_intervals(level, method=method, **options)
 
     def signature(self, metric: str | Metric | None = None) -> Signature:
         """Return the signature of a metric: equal signatures on equal data mean equal numbers.
@@ -454,18 +332,7 @@ class Report(Renderable, Mapping[str, float]):
         [0.813, 0.658, 0.452, 0.623]
         """
         column = self._data.find_column(metric, self._data.metrics_of_users)
-        scores = self._data.audit.scores_with_orders
-        counts = scores.counts
-        has_threshold = not np.isnan(counts.n_relevant).any()
-        columns = {
-            "items": counts.n_items,
-            "relevant": counts.n_relevant.astype(int if has_threshold else float),
-            "score": scores.per_user[:, column],
-            **{role: scores.roles[role][:, column] for role in ("chance", "worst", "best")},
-            "adjusted": scores.adjusted[:, column],
-            "z": scores.z[:, column],
-        }
-        return pd.DataFrame(columns, index=make_index(scores.users, "user"), copy=True)
+        return self._data.audit_users(column)
 
     def leaderboard(
         self,
@@ -526,7 +393,7 @@ class Report(Renderable, Mapping[str, float]):
         if by in needed and np.isnan(scores.roles[needed[by]][:, column]).all():
             msg = f"{self.metrics[column]} has no {by} for any user: pass `by='score'`."
             raise InvalidInputError(msg)
-        table, trivial = self.per_user_audit(metric), scores.trivial[:, column]
+        table, trivial = self._data.audit_users(column), scores.trivial[:, column]
         is_ranked = np.where(trivial, include_trivial, table[by].notna())
         keys = list(dict.fromkeys([by, "z"]))
         directions = [*([ascending] * len(keys)), False]
@@ -578,7 +445,7 @@ class Report(Renderable, Mapping[str, float]):
         data: Any = None,
         train: Any = None,
         columns: Mapping[str, Any] | None = None,
-    ) -> Segments:
+    ) -> Segments[Report]:
         """Split the report by user group, and compare each group with all others together.
 
         Parameters
@@ -823,7 +690,8 @@ class Report(Renderable, Mapping[str, float]):
                 "report' is taken."
             )
             raise InvalidInputError(msg)
-        return vary_gamma({"this report": self, **known}, metric, train, ends)
+        reports = {"this report": self, **known}.items()
+        return vary_gamma({name: one._data for name, one in reports}, metric, train, ends)
 
     def rarefaction(
         self, metric: str | Metric | None = None, users: int | Iterable[int] | None = None
@@ -934,7 +802,7 @@ class Report(Renderable, Mapping[str, float]):
         """
         from recsys_ndcg.report.page import plot_report  # noqa: PLC0415 - imports all plots
 
-        return plot_report(self, kind, None if metric is None else str(metric))
+        return plot_report(self._data, kind, None if metric is None else str(metric))
 
     def _document(self, *, with_verdict: bool = False) -> Document:
         """Return the document: the summary, the remarks, the audit, the signatures.
@@ -944,7 +812,7 @@ class Report(Renderable, Mapping[str, float]):
         with_verdict : bool
             Whether it begins with a verdict.
         """
-        return build_report_document(self, with_verdict=with_verdict)
+        return build_report_document(self._data, with_verdict=with_verdict)
 
     def _page(self, command: str | None = None) -> Document:
         """Return the document of an HTML page, with counts, charts and the users' lists, too.
@@ -956,7 +824,7 @@ class Report(Renderable, Mapping[str, float]):
         """
         from recsys_ndcg.report.page import build_report_page  # noqa: PLC0415 - imports all plots
 
-        return build_report_page(self, command)
+        return build_report_page(self._data, command)
 
     def to_metrics(self) -> dict[str, float]:
         """Return the scores as a flat dict of numbers, for experiment trackers.
@@ -983,7 +851,7 @@ class Report(Renderable, Mapping[str, float]):
 
     def to_dict(self) -> dict[str, Any]:
         """Return tables, findings and users' scores as plain values for JSON; NaN becomes None."""
-        return saving.to_dict(self)
+        return saving.to_dict(self._data)
 
     def save(self, path: str | Path) -> None:
         """Write the report as JSON: readable means and signatures, compressed scores by user.
@@ -995,7 +863,7 @@ class Report(Renderable, Mapping[str, float]):
         InvalidInputError
             A user id is neither text nor a number, or the file cannot be written.
         """
-        saving.save(self, path)
+        saving.save(self._data, path)
 
     @classmethod
     def load(cls, path: str | Path) -> Report:
@@ -1040,11 +908,10 @@ def build_audit_report(audit: Audit, facts: Facts, plan: Plan) -> Report:
         worse than random order, ties that change a score.
     """
     weights = facts.weights
-    report = Report(ReportData(audit, weights=None if weights is None else weights.numbers))
-    bounded = report._data.bounded.to_numpy()
-    for warning in find_warnings(audit, bounded, facts, plan):
+    data = ReportData(audit, weights=None if weights is None else weights.numbers)
+    for warning in find_warnings(audit, data.bounded.to_numpy(), facts, plan):
         warn(warning)
-    return report
+    return Report(data)
 
 
 def _round_to_twelve_digits(column: pd.Series[Any]) -> pd.Series[Any]:

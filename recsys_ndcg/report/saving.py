@@ -1,28 +1,34 @@
-"""What a report is made of, and reports as plain values: as a dict, for trackers, in files."""
+"""Reports as plain values: as a dict, for trackers, in files; users' scores as CSV or Parquet."""
 
 from __future__ import annotations
 
+import bz2
+import csv
+import gzip
+import io
+import lzma
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from recsys_ndcg.errors import InvalidInputError, is_encodable, require_libraries
 from recsys_ndcg.files import Archive, to_json_value
-from recsys_ndcg.metrics import Metric, list_metric_names
+from recsys_ndcg.findings import tabulate_findings
+from recsys_ndcg.input import TextFormat
+from recsys_ndcg.metrics import list_metric_names
 from recsys_ndcg.parallel import limit_threads
 from recsys_ndcg.ranking import Exposures
-from recsys_ndcg.scoring import Audit, Measurement, Scores, Signature, Totals, find_metric_name
+from recsys_ndcg.report.data import ReportData
+from recsys_ndcg.scoring import Audit, Measurement, Scores, Signature, Totals
 from recsys_ndcg.version import __version__
-
-if TYPE_CHECKING:
-    from recsys_ndcg.report.report import Report
 
 #: The numbers of each metric for trackers; the key of the mean has no suffix.
 COLUMNS = ("mean", "pooled", "ci_low", "ci_high", "chance", "adjusted", "users")
@@ -102,94 +108,30 @@ _ROLE_OF_COLUMN = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class ReportData:
-    """The value that a `Report` shows; other rooms of this package read it, users do not.
-
-    Parameters
-    ----------
-    audit : Audit
-        Everything that was measured; all tables come from it: the scores of every user, chance,
-        ties, counts, signatures, and the lists if they were kept.
-    baselines : pandas.DataFrame, optional
-        The means of other models on the same users, a row per model.
-    inputs : mapping of str
-        Python for the arguments of `evaluate` that are files, or for the report if it was loaded;
-        for the code on a page.
-    weights : mapping of str, optional
-        `Report.label_weights`, if the lists are not known.
-    """
-
-    audit: Audit
-    baselines: pd.DataFrame | None = None
-    inputs: Mapping[str, str] = field(default_factory=dict)
-    weights: Mapping[str, float] | None = None
-
-    @property
-    def scores(self) -> Scores:
-        """The numerators and denominators of every user."""
-        return self.audit.scores
-
-    @property
-    def metrics(self) -> list[str]:
-        """The names of the metrics, in the order in which they were requested."""
-        return [str(one) for one in self.audit.measurements]
-
-    @property
-    def metrics_of_users(self) -> list[str]:
-        """The names of the metrics that have a score per user."""
-        return [str(one) for one in self.audit.measurements if one.metric.per_user]
-
-    @property
-    def bounded(self) -> pd.Series[bool]:
-        """Whether each metric is always between 0 and 1."""
-        bounded = [one.is_bounded for one in self.audit.measurements]
-        return pd.Series(bounded, index=self.metrics, dtype=bool)
-
-    def find_column(
-        self, metric: str | Metric | None, of_users: Sequence[str] | None = None
-    ) -> int:
-        """Return the position of a metric, by default the only one.
-
-        Raises
-        ------
-        InvalidInputError
-            There is no such metric, or `of_users` is given and does not have it.
-        """
-        return self.metrics.index(find_metric_name(metric, self.metrics, "This report", of_users))
-
-    def find_column_of_users(self, metric: str | Metric | None = None) -> int:
-        """Return the position of a metric that has a score per user, by default the first such one.
-
-        Raises
-        ------
-        InvalidInputError
-            There is no such metric, or it is a number of all lists together.
-        """
-        chosen = (self.metrics_of_users or self.metrics)[0] if metric is None else metric
-        return self.find_column(chosen, self.metrics_of_users)
-
-
-def to_dict(report: Report) -> dict[str, Any]:
-    """Return the tables, findings and users' scores as plain values for JSON; NaN becomes None."""
-    per_user, scores = report.per_user, report._data.scores
+def to_dict(data: ReportData) -> dict[str, Any]:
+    """Return tables, findings and users' scores as plain values for JSON; NaN becomes None."""
+    scores, per_user = data.scores, data.scores.table()
     columns = {name: per_user[name].tolist() for name in per_user}
     tables = {"per_user": {"user": per_user.index.tolist(), **columns}}
     for part, table in scores.tables_behind_scores.items():
         tables[part] = dict(zip(scores.names, table.T.tolist(), strict=True))
-    findings = {"findings": report.findings.to_dict("records")}
-    return {**_summarise(report), **to_json_value(findings), **to_json_value(tables)}
+    findings = tabulate_findings([*data.verdict, *data.remarks]).to_dict("records")
+    return {
+        **_summarise(data),
+        "findings": to_json_value(findings),
+        **to_json_value(tables),
+    }
 
 
-def _summarise(report: Report) -> dict[str, Any]:
+def _summarise(data: ReportData) -> dict[str, Any]:
     """Return the signatures, the counts, and tables with an entry per metric."""
-    texts = {name: signature.text for name, signature in report.signatures.items()}
-    summary: dict[str, Any] = {"signatures": texts, "counts": report.counts}
-    for name in ("summary", "audit", "baselines"):
-        table = report.baselines.T if name == "baselines" else getattr(report, name)
+    texts = {name: signature.text for name, signature in data.audit.signatures.items()}
+    summary: dict[str, Any] = {"signatures": texts, "counts": data.counts}
+    tables = {"summary": data.summary, "audit": data.audit_table}
+    for name, table in {**tables, "baselines": data.baseline_table.T}.items():
         summary[name] = to_json_value(table.astype(object).to_dict("index"))
-    if report.label_weights is not None:
-        summary["label_weights"] = to_json_value(report.label_weights.to_dict())
+    if data.label_weights is not None:
+        summary["label_weights"] = to_json_value(data.label_weights.to_dict())
     return summary
 
 
@@ -225,7 +167,7 @@ def unpack_exposures(
     return tuple(found[start] for start in head.get("exposures", ()))
 
 
-def save(report: Report, path: str | Path) -> None:
+def save(data: ReportData, path: str | Path) -> None:
     """Write a report as a file.
 
     Raises
@@ -233,7 +175,7 @@ def save(report: Report, path: str | Path) -> None:
     InvalidInputError
         A user id is neither text nor a number, or the file cannot be written.
     """
-    audit, summary = report._data.audit, _summarise(report)
+    audit, summary = data.audit, _summarise(data)
     scores, totals = audit.scores_to_save, audit.totals_with_orders
     head = {
         "written_by": __version__,
@@ -292,3 +234,83 @@ def _build_audit(head: dict[str, Any], columns: dict[str, NDArray[Any]]) -> Audi
     }
     totals = replace(Totals.of(scores).with_means(means), known_values=known)
     return Audit(signatures, totals, scores)
+
+
+# Users' scores
+
+#: Separators of cells in spreadsheets of some countries, and ends of lines in all.
+_SEPARATORS = re.compile(r"[;|\t\r]")
+
+
+def find_score_writer(name: str) -> Callable[[pd.DataFrame], bytes]:
+    """Return the function that writes a table of users' scores in the format of a file's name.
+
+    Raises
+    ------
+    InvalidInputError
+        There is no such format. The function raises it if the format cannot hold the ids.
+    MissingExtraError
+        Raised by the function: Parquet needs pyarrow.
+    """
+    for end, write in _FORMS.items():
+        if name.lower().endswith(end):
+            return write
+    ends = ", ".join(_FORMS)
+    msg = f"{name}: scores of users are written as CSV or Parquet. Let the name end in {ends}."
+    raise InvalidInputError(msg)
+
+
+def _check_encodable(per_user: pd.DataFrame) -> None:
+    for one in per_user.index:
+        if isinstance(one, str) and not is_encodable(one):
+            msg = f"The user id {one!r} has a lone surrogate, which no file can hold. Correct it."
+            raise InvalidInputError(msg)
+
+
+def _write_parquet(per_user: pd.DataFrame) -> bytes:
+    _check_encodable(per_user)
+    stream = io.BytesIO()
+    with require_libraries("pyarrow", job="Writing Parquet", extra="scale"):
+        try:
+            per_user.reset_index().to_parquet(stream, index=False, engine="pyarrow")
+        except (ValueError, TypeError, OverflowError):  # pyarrow's own are among them
+            msg = "Parquet has no type for these user ids. Write CSV or JSON."
+            raise InvalidInputError(msg) from None
+    return stream.getvalue()
+
+
+def write_csv(per_user: pd.DataFrame) -> str:
+    r"""Return a table of users' scores as CSV, in which no text is a formula.
+
+    `TextFormat.escape_formula` puts an apostrophe before ids and headings that a spreadsheet would
+    run.
+    Our reader removes it; with pandas, ``pd.read_csv(path, dtype={"user": str})`` and then
+    ``table["user"].str.replace(r"^'(?='*[=+\-@\t\r\n])", "", regex=True)``.
+
+    Raises
+    ------
+    InvalidInputError
+        An id is blank, or has a zero byte or a lone surrogate, so it could not be read back.
+    """
+    _check_encodable(per_user)
+    for one in per_user.index:
+        if isinstance(one, str) and ("\0" in one or not one.strip()):
+            msg = f"The user id {one!r} cannot be read back from CSV. Save the report as JSON."
+            raise InvalidInputError(msg)
+    escape = TextFormat.escape_formula
+    ids = [*map(escape, per_user.index)]
+    users = pd.Index(ids, name=per_user.index.name, dtype=object, tupleize_cols=False)
+    table = per_user.set_axis(users, axis=0).set_axis([*map(escape, per_user)], axis=1)
+    odd = any(_SEPARATORS.search(str(one)) for one in [*users, *table])
+    return table.to_csv(
+        lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC if odd else csv.QUOTE_MINIMAL
+    )
+
+
+_FORMS: dict[str, Callable[[pd.DataFrame], bytes]] = {
+    ".csv": lambda table: write_csv(table).encode(),
+    ".csv.gz": lambda table: gzip.compress(write_csv(table).encode(), mtime=0),
+    ".csv.bz2": lambda table: bz2.compress(write_csv(table).encode()),
+    ".csv.xz": lambda table: lzma.compress(write_csv(table).encode()),
+    ".parquet": _write_parquet,
+}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import compress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -29,6 +29,7 @@ from recsys_ndcg.rendering import (
     list_first,
     pluralise,
 )
+from recsys_ndcg.report.data import UnknownKeyError
 from recsys_ndcg.report.document import (
     INTERVAL,
     build_remarks_section,
@@ -39,7 +40,7 @@ from recsys_ndcg.scoring import subtract_scores
 from recsys_ndcg.significance import GroupResults, compare_groups
 
 if TYPE_CHECKING:
-    from recsys_ndcg.report.report import Report
+    from recsys_ndcg.report.data import ReportData
 
 _MIN_USERS = 10  # fewer are too few for an interval or a test
 _ALPHA = 0.05
@@ -50,19 +51,23 @@ _ALL = "(all)"
 _COLUMNS = ["metric", "segment", "users", "mean", INTERVAL, "pooled", "chance", "adjusted"]
 
 
-class UnknownKeyError(InvalidInputError, KeyError):
-    """A report has no such metric, or no such segment."""
+class HasData(Protocol):
+    """A report, as far as segments need it."""
 
-    __str__ = ValueError.__str__
+    @property
+    def _data(self) -> ReportData: ...
 
 
-def _format_table(segments: Segments) -> pd.DataFrame:
+AnyReport = TypeVar("AnyReport", bound=HasData)
+
+
+def _format_table(segments: Segments[AnyReport]) -> pd.DataFrame:
     """Return the summaries as text: for each metric all users, then each segment."""
-    whole = segments.whole.summary.assign(segment=_ALL, difference=np.nan, p_corrected=np.nan)
+    whole = segments.whole._data.summary.assign(segment=_ALL, difference=np.nan, p_corrected=np.nan)
     by_segment = segments.to_frame()
     by_segment["segment"] = [_format_label(label) for label in by_segment["segment"]]
     rows = pd.concat([whole.reset_index(), by_segment], ignore_index=True)
-    columns = rows["metric"].map(segments.whole.metrics.index).to_numpy()
+    columns = rows["metric"].map(segments.whole._data.metrics.index).to_numpy()
     order = np.argsort(columns, kind="stable")
     rows[INTERVAL] = [*map(format_range, rows["ci_low"], rows["ci_high"])]
     rows["difference"] = rows["difference"].map(format_signed)
@@ -78,9 +83,9 @@ def _format_label(label: Any) -> str:
     return str(label) if isinstance(label, bool) else format_id(label)
 
 
-def _write_lead(segments: Segments) -> str:
+def _write_lead(segments: Segments[AnyReport]) -> str:
     """Return the sentence above the table: what the last two columns compare."""
-    names, metrics = segments.metrics_minus_chance, segments.whole.metrics
+    names, metrics = segments.metrics_minus_chance, segments.whole._data.metrics
     shown = ", ".join(list_first(names, _MAX_NAMED))
     minus_chance = (
         "" if not names else " minus chance" if names == metrics else " (minus chance in {})"
@@ -93,7 +98,7 @@ def _write_lead(segments: Segments) -> str:
     )
 
 
-def _find_remarks(segments: Segments) -> Iterator[Finding]:
+def _find_remarks(segments: Segments[AnyReport]) -> Iterator[Finding]:
     """Yield the reasons to be careful with the numbers, and the segments that differ."""
     labels, by = [_format_label(label) for label in segments.labels], segments.name
     yield from _find_users(by, labels, [*segments.counts.values()])
@@ -174,7 +179,7 @@ def _find_reversed_order(
         yield Finding("reversed_pooled_order", {**numbers, **sums}, names)
 
 
-def _find_directions(segments: Segments, metric: str) -> Floats:
+def _find_directions(segments: Segments[AnyReport], metric: str) -> Floats:
     """Return 1 for segments significantly above the others together, -1 below: by mean and pooled.
 
     The pooled score of a segment is above the others' if the mean of numerator - ratio ·
@@ -192,7 +197,7 @@ def _find_directions(segments: Segments, metric: str) -> Floats:
     return np.where(tests.p_corrected <= _ALPHA, np.sign(tests.difference), 0.0)
 
 
-def _compare(segments: Segments, values: Floats, **options: Any) -> GroupResults:
+def _compare(segments: Segments[AnyReport], values: Floats, **options: Any) -> GroupResults:
     """Test the segments with as many threads as the report may use."""
     groups = segments.codes, len(segments.labels)
     with limit_threads(segments.whole._data.audit.n_jobs):
@@ -203,7 +208,7 @@ _MAX_SEGMENTS = 1000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Segments(ReadOnlyArrays, Renderable, Mapping[Any, "Report"]):
+class Segments(ReadOnlyArrays, Renderable, Mapping[Any, AnyReport]):
     """A report by user group: a mapping of segment labels to the reports of their users.
 
     `recsys_ndcg.Report.by` returns it. It never changes.
@@ -251,13 +256,13 @@ class Segments(ReadOnlyArrays, Renderable, Mapping[Any, "Report"]):
     """
 
     name: str
-    whole: Report
+    whole: AnyReport
     labels: tuple[Any, ...]
-    reports: tuple[Report, ...]
+    reports: tuple[AnyReport, ...]
     codes: Codes
 
     @classmethod
-    def from_groups(cls, segment_of_user: pd.Series[Any], whole: Report) -> Segments:
+    def from_groups(cls, segment_of_user: pd.Series[Any], whole: AnyReport) -> Segments[AnyReport]:
         """Split a report by the categorical series that `assign_segments` returned for its users.
 
         Raises
@@ -275,12 +280,12 @@ class Segments(ReadOnlyArrays, Renderable, Mapping[Any, "Report"]):
             raise InvalidInputError(msg)
         audits = [whole._data.audit.take(np.flatnonzero(codes == n)) for n in range(len(labels))]
         data = [replace(whole._data, audit=one, baselines=None) for one in audits]
-        reports = tuple(replace(whole, _data=one) for one in data)
+        reports = tuple(replace(whole, _data=one) for one in data)  # type: ignore[type-var]
         return cls(name, whole, tuple(labels), reports, codes.astype(np.int32))
 
-    def __getitem__(self, label: Any) -> Report:
+    def __getitem__(self, label: Any) -> AnyReport:
         """Return the report of a segment."""
-        reports: dict[Any, Report] = dict(zip(self.labels, self.reports, strict=True))
+        reports: dict[Any, AnyReport] = dict(zip(self.labels, self.reports, strict=True))
         try:
             return reports[label]
         except (KeyError, TypeError):
@@ -331,8 +336,8 @@ class Segments(ReadOnlyArrays, Renderable, Mapping[Any, "Report"]):
 
     @lazy_property
     def _summary(self) -> pd.DataFrame:
-        metrics = self.whole.metrics
-        table = pd.concat([report.summary for report in self.reports])
+        metrics = self.whole._data.metrics
+        table = pd.concat([one._data.summary for one in self.reports])
         columns = {name: getattr(self._tests, name) for name in ("difference", "p", "p_corrected")}
         # labels may be tuples, which from_product would split
         levels: list[Any] = [self._index, metrics]
@@ -344,7 +349,7 @@ class Segments(ReadOnlyArrays, Renderable, Mapping[Any, "Report"]):
     @property
     def metrics_minus_chance(self) -> list[str]:
         """The metrics of which the differences are of each user's score minus chance."""
-        return [*compress(self.whole.metrics, self._is_minus_chance)]
+        return [*compress(self.whole._data.metrics, self._is_minus_chance)]
 
     @property
     def draws(self) -> int:
@@ -403,7 +408,10 @@ class Segments(ReadOnlyArrays, Renderable, Mapping[Any, "Report"]):
     def _document(self, *, with_verdict: bool = False) -> Document:  # noqa: ARG002 - it has none
         """Return the document: the table, the remarks and the signatures."""
         by = "" if self.name == "segment" else f" by {self.name}"
-        n_segments, n_users = pluralise(len(self.labels), "segment"), self.whole.counts["users"]
+        n_segments, n_users = (
+            pluralise(len(self.labels), "segment"),
+            self.whole._data.counts["users"],
+        )
         table = ShownTable("The scores, by segment", _format_table(self), n_left_aligned=2)
         return Document(
             title="Segments of users",
@@ -411,9 +419,9 @@ class Segments(ReadOnlyArrays, Renderable, Mapping[Any, "Report"]):
             sections=[
                 Section("segments", "Segments", _write_lead(self), [table]),
                 build_remarks_section(self._findings),
-                build_signatures_section(self.whole.signatures),
+                build_signatures_section(self.whole._data.audit.signatures),
             ],
-            names_to_shorten=[self.name, *self.whole.metrics],
+            names_to_shorten=[self.name, *self.whole._data.metrics],
         )
 
     @property

@@ -285,10 +285,6 @@ class Scores(MetricColumns, ReadOnlyArrays):
             hint = f"The users are {', '.join(map(repr, ids[:3]))}{' …' if ids[3:] else ''}."
         return f"This report has {len(ids)} users, but no user {quote(user)}. {hint}"
 
-    def select_measurements(self, columns: slice | Sequence[int]) -> Self:
-        """Return the scores under some of the measurements."""
-        return take_along(self, "metrics", columns)
-
     def replace_roles(self, roles: Mapping[str, Floats]) -> Scores:
         """Return the same scores with these roles, and no others."""
         scores = replace(self, roles=roles)
@@ -331,10 +327,6 @@ class Scores(MetricColumns, ReadOnlyArrays):
             roles={name: table for name, table in columns.items() if name not in not_roles},
             label_digests=columns.get("truth"),
         )
-
-    def replace_all_columns(self, columns: Mapping[str, NDArray[Any]]) -> Self:
-        """Return these scores with all arrays replaced, even the users."""
-        return replace(self, **vars(Scores.from_columns(self.measurements, columns)))
 
     def equals(self, other: Scores) -> bool:
         """Return whether numerators, denominators and users left out are equal."""

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg.files import Archive, Content, archive
-from recsys_ndcg.rendering import find_score_writer
+from recsys_ndcg.report import find_score_writer
 from tests.drawn_reports import have_same_labels
 from tests.errors import assert_rejected, rejects
 from tests.files.examples import ROWS, comparisons, reports

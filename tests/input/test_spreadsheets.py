@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg.input import TextFormat
-from recsys_ndcg.rendering.exports import write_csv
+from recsys_ndcg.report import find_score_writer
 from tests.input.tables import table_in, write
 from tests.profiles import examples
 
@@ -43,7 +43,7 @@ def table(ids: list[Any]) -> pd.DataFrame:
 @given(ids=st.lists(TEXTS, min_size=1, max_size=8, unique=True))
 def test_any_text_is_read_back(ids: list[str], tmp_path_factory: pytest.TempPathFactory) -> None:
     """By our reader, and by pandas with the documented expression."""
-    text = write_csv(table(ids))
+    text = find_score_writer(".csv")(table(ids)).decode()
     path = write(tmp_path_factory.getbasetemp(), text, "u.csv")
     cells = [row[0] for row in csv.reader(io.StringIO(text, newline=""))][1:]
     for cell in cells:
@@ -65,11 +65,11 @@ def test_guarding_text_is_reversible(one: str, other: str) -> None:
 def test_only_text_is_guarded_and_the_table_is_not_changed() -> None:
     """Negative numbers stay, headings are guarded, and semicolons quoted for other countries."""
     for ids in ([-5, 7], ["-5", "7.5"], [-0.5, 2.0], ["ann", -5, np.int64(-7)]):
-        text = write_csv(table(ids))
+        text = find_score_writer(".csv")(table(ids)).decode()
         assert [line.split(",")[0] for line in text.splitlines()[1:]] == [str(one) for one in ids]
-    assert write_csv(table(["a;=1+1"])).splitlines()[1].startswith('"a;=1+1",')
+    assert find_score_writer(".csv")(table(["a;=1+1"])).splitlines()[1].startswith(b'"a;=1+1",')
     before = table(["=1", "-x"]).rename(columns={"ndcg@10": "=1+1"})
-    assert write_csv(before).splitlines()[0] == "user,n_items,n_relevant,'=1+1"
+    assert find_score_writer(".csv")(before).splitlines()[0] == b"user,n_items,n_relevant,'=1+1"
     assert before.index.tolist() == ["=1", "-x"]
 
 

@@ -18,7 +18,7 @@ import pytest
 import recsys_ndcg as rn
 from recsys_ndcg.comparison import build_comparison_page
 from recsys_ndcg.experiments.comparison import sum_costs
-from recsys_ndcg.report import MAX_USERS
+from recsys_ndcg.report.page import MAX_USERS
 from tests.comparison.models import models
 from tests.rendering.parsed import Parsed, harmless
 
@@ -158,7 +158,7 @@ def test_models_have_their_parameters_seconds_and_memory() -> None:
     data = rn.compare(TWO)._data
     good = replace(data.model_scores["good"], parameters={"n_factors": 20, "name": "x" * 80})
     compared = rn.Comparison(replace(data, model_scores={**data.model_scores, "good": good}))
-    page = harmless(build_comparison_page(compared, costs=sum_costs(runs)).render("page"))
+    page = harmless(build_comparison_page(compared._data, costs=sum_costs(runs)).render("page"))
     place = page.cells.index(
         ["model", "parameters", "folds", "fit (s)", "predict (s)", "measure (s)", "memory (MB)"]
     )

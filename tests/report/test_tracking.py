@@ -86,6 +86,7 @@ def test_the_numbers_of_a_comparison_are_those_of_its_leaderboards(report: rn.Re
         for column in ("pooled", "ci_low", "tier"):
             assert found[f"{key}/{name}_{column}"] == row[column]
     assert len([name for name in found if name.endswith("_pooled")]) == 2 * 3
+    assert "chance/rmse_tier" not in rn.compare({"a": report}, baseline="chance").to_metrics()
 
 
 @pytest.mark.slow

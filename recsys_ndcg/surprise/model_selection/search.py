@@ -158,9 +158,8 @@ class MeasuredSearch(BaseSearchCV):  # type: ignore[misc] # surprise has no type
         """
         models = [*self.model_scores.values()]  # of the same users, by the same folds
         optimism = dict.fromkeys(self.measures, np.nan)
-        for column, (name, metric) in enumerate(
-            zip(models[0].names, models[0].metrics, strict=True)
-        ):
+        for column, name in enumerate(models[0].names):
+            metric = models[0].measurements[column].metric
             if metric.per_user:
                 scores = np.column_stack([one.per_user[:, column] for one in models])
                 optimism[name] = estimate_optimism(scores if metric.greater_is_better else -scores)
