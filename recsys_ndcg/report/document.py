@@ -7,22 +7,20 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-import numpy as np
-import pandas as pd
-
 from recsys_ndcg.errors import format_count
 from recsys_ndcg.rendering import (
     Code,
     Document,
     Section,
     ShownTable,
-    format_number,
-    format_range,
+    show_columns,
 )
 from recsys_ndcg.report.remarks import build_verdict
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from recsys_ndcg.report.report import Report
     from recsys_ndcg.scoring import Signature
 
@@ -32,7 +30,6 @@ _SCORES = (
     "same lists, or a random choice of their candidates; adjusted is the share of the possible "
     "improvement over chance."
 )
-INTERVAL = "[95%]"  # the heading of the ends of an interval
 _AUDIT = "Reference values for each score"
 _REMARKS = "Reasons to be careful with these numbers."
 _NO_REMARKS = "No reason to be careful with these numbers was found."
@@ -44,7 +41,7 @@ def build_report_document(report: Report, *, with_verdict: bool = False) -> Docu
     `with_verdict`: whether it begins with a verdict.
     """
     details = [Section.folded("The whole audit", [build_audit_table(report)])]
-    table = ShownTable("The scores, by metric", _format_summary(report))
+    table = ShownTable("The scores, by metric", _show_summary(report))
     units = {"ratings": "ratings", "recommended": "recommended items", "candidates": "candidates"}
     counts = report.counts
     rows = ", ".join(f"{counts[name]} {unit}" for name, unit in units.items() if name in counts)
@@ -61,23 +58,21 @@ def build_report_document(report: Report, *, with_verdict: bool = False) -> Docu
     )
 
 
-def _format_summary(report: Report) -> pd.DataFrame:
+def _show_summary(report: Report) -> pd.DataFrame:
     """Return the summary as text, a row per metric; trivial and short users if there are any."""
-    summary, totals = report.summary, report._data.audit.totals_with_orders
-    summary[INTERVAL] = [*map(format_range, summary["ci_low"], summary["ci_high"])]
+    totals = report._data.audit.totals_with_orders
     baselines = report.baselines.T.rename(columns={"MostPopular": "popular"})  # fits the column
-    first, last = ["mean", INTERVAL, "pooled", "median"], ["adjusted", "users", "undefined"]
-    shown = pd.concat([summary[first], baselines, summary[last]], axis="columns")
-    for name, numbers in {"trivial": totals.trivial, "short": totals.n_short}.items():
-        if numbers.any():
-            shown[name] = numbers
-    return format_cells(shown.rename_axis("metric"))
+    counts = {"trivial": totals.trivial, "short": totals.n_short}
+    some = {name: numbers for name, numbers in counts.items() if numbers.any()}
+    table = report.summary.assign(**baselines, **some).rename_axis("metric").reset_index()
+    names = ["metric", "mean", "interval", "pooled", "median", "popular", "chance", "adjusted"]
+    return show_columns(table, [*names, "users", "undefined", *counts])
 
 
 def build_audit_table(report: Report) -> ShownTable:
     """Return the table of the audit, a column per metric."""
-    table = report.audit.T.map(format_number).rename_axis("audit")
-    return ShownTable(_AUDIT, table.set_axis(table.index.str.replace("_", " ")).reset_index())
+    table = show_columns(report.audit).set_axis(report.audit.index).T.rename_axis("audit")
+    return ShownTable(_AUDIT, table.reset_index())
 
 
 def build_remarks_section(
@@ -113,18 +108,3 @@ def build_signatures_section(
         versions = [f"{name} {version(name.lower())}" for name in ("NumPy", "pandas", "SciPy")]
         parts = [*shell, python, *parts, [f"Made with {', '.join([own_versions, *versions])}."]]
     return Section("how", "How this was computed", f"{lead}.", parts)
-
-
-def format_cells(frame: pd.DataFrame, brief: Sequence[str] = ()) -> pd.DataFrame:
-    """Return a table of numbers as text; `brief` columns have at most five digits."""
-    table = frame.reset_index()
-    texts = {
-        name: [_format_cell(value, brief=name in brief) for value in table[name]] for name in table
-    }
-    return pd.DataFrame(texts)
-
-
-def _format_cell(value: object, *, brief: bool) -> str:
-    if isinstance(value, float):
-        return f"{value:.5g}" if brief and not np.isnan(value) else format_number(value)
-    return "-" if value is None else str(value)
