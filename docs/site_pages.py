@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 from numpydoc.docscrape import NumpyDocString
+from terms import format_columns
 
 import recsys_ndcg as rn
 from recsys_ndcg import surprise
@@ -273,7 +274,8 @@ def write_reference() -> None:
         sections.append("\n".join(rows))
     _write("reference/command-line.md", _format_commands())
     _write("reference/choices.md", _format_choices())
-    tree = "\n".join(["command-line", "choices", *dict.fromkeys(pages)])
+    _write("reference/columns.md", format_columns())
+    tree = "\n".join(["command-line", "choices", "columns", *dict.fromkeys(pages)])
     _write(
         "reference/_names.md", "\n\n".join([*sections, f"```{{toctree}}\n:hidden:\n\n{tree}\n```"])
     )

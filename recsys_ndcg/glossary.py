@@ -1,12 +1,11 @@
 """The glossary: one list of terms for its page in docs/, the tooltips of pages and the legend.
 
-``python -m recsys_ndcg.glossary`` prints the page.
+columns.toml says which columns of tables a term explains. docs/terms.py writes the pages.
 """
 
 from __future__ import annotations
 
 import re
-import sys
 import tomllib
 from collections.abc import Iterable
 from functools import cache
@@ -17,8 +16,17 @@ from typing import Any
 @cache
 def read_terms() -> dict[str, dict[str, Any]]:
     """Return the terms in alphabetical order, each with its meaning."""
-    path = Path(__file__).with_suffix(".toml")
-    return tomllib.loads(path.read_text(encoding="utf-8"))
+    return tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+
+
+@cache
+def read_columns() -> dict[str, dict[str, Any]]:
+    """Return the columns of all tables by name, each with its heading."""
+    path = Path(__file__).with_name("columns.toml")
+    columns = tomllib.loads(path.read_text(encoding="utf-8"))
+    return {
+        name: {"heading": name, "shown": "always", **column} for name, column in columns.items()
+    }
 
 
 def meanings_of(headings: Iterable[str]) -> dict[str, str]:
@@ -68,7 +76,7 @@ _ADDITION = re.compile(r" (\[.*\]|\(.*\)|against .*)$")
 def _find_term(heading: str) -> str:
     """Return the term of a heading, empty if there is none."""
     names, plain = _terms_by_column(), _LEVEL.sub("[95%]", heading)
-    tried = (plain, _ADDITION.sub("", plain), plain.replace(" ", "_"))
+    tried = (plain, _ADDITION.sub("", plain))
     return next((names[one] for one in tried if one in names), "")
 
 
@@ -80,25 +88,10 @@ def _fit_level(meaning: str, heading: str) -> str:
 
 @cache
 def _terms_by_column() -> dict[str, str]:
+    """Return the term of each column that has one, by its heading and by its name."""
     return {
-        column: name
-        for name, term in read_terms().items()
-        for column in term.get("columns", [name])
+        name: column["term"]
+        for key, column in read_columns().items()
+        if "term" in column
+        for name in (key, column["heading"].format(level="95%"))
     }
-
-
-def format_page() -> str:
-    """Return docs/concepts/glossary.md."""
-    intro = "The terms of reports, comparisons and pages, in alphabetical order."
-    lines = ["# Glossary", "", intro, "", "| term | meaning |", "|---|---|"]
-    for name, term in read_terms().items():
-        short = term["short"][0].upper() + term["short"][1:]
-        link = f" [More]({term['see']})." if "see" in term else ""
-        more = f" {term['more']}" if "more" in term else ""
-        tables = f" In tables: `{'`, `'.join(term['columns'])}`." if term.get("columns") else ""
-        lines.append(f"| **{name}** | {short}.{more}{tables}{link} |")
-    return "\n".join([*lines, ""])
-
-
-if __name__ == "__main__":
-    sys.stdout.write(format_page())

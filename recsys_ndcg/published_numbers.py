@@ -17,7 +17,13 @@ from recsys_ndcg.files import to_json_value
 from recsys_ndcg.findings import Finding, tabulate_findings, write_sentences
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.lists import to_lists
-from recsys_ndcg.rendering import Document, Renderable, Section, ShownTable, format_number
+from recsys_ndcg.rendering import (
+    Document,
+    Renderable,
+    Section,
+    ShownTable,
+    show_columns,
+)
 from recsys_ndcg.sampling import check_metrics, read_ranks
 from recsys_ndcg.scoring import Audit, Measurement, Plan
 
@@ -149,13 +155,10 @@ class NumberExplanation(Renderable):
         """Return the document: the table and the remarks."""
         cells = self.table.drop(columns="stated")
         cells["protocol"] += np.where(self.table["stated"], " (stated)", "")
-        cells["items"] = ["-" if pd.isna(size) else f"{size:.0f}" for size in cells["items"]]
-        scores = ["chance", "worst", "best"]
-        cells[scores] = cells[scores].map(format_number)
-        cells = cells.rename(columns={"protocol": "ranked"})
-        numeric = ("items", *scores)
+        cells["items"] = cells["items"].astype("Int64")
         title = f"{self.metric} {self.value:g} under each protocol"
-        shown = ShownTable(title, cells, note=title, numeric=numeric)
+        numeric = ("items", "chance", "worst", "best")
+        shown = ShownTable(title, show_columns(cells), note=title, numeric=numeric)
         lead = "Possible means that some model could score it, not that the number is right."
         return Document(
             title="A published number",

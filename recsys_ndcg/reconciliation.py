@@ -30,6 +30,7 @@ from recsys_ndcg.rendering import (
     format_number,
     format_signed,
     pluralise,
+    show_columns,
 )
 from recsys_ndcg.scoring import Cutoffs, Measurement, Metrics, Plan, Scores, Totals
 
@@ -44,7 +45,6 @@ _CHOICES = {
     "recommend_from": (None, "threshold"),
 }
 _YOURS, _CHANGED = "(yours)", "(yours, changed)"
-_HEADINGS = {"difference": "minus yours", "gap": "minus reported"}
 _MOST = 10  # rows that are shown for a reported number
 _LEAD = "The metric as each library computes it, and the choices that explain the differences."
 
@@ -379,8 +379,9 @@ def build_document(
     sections = []
     for name, rows in table.groupby("metric", sort=False):
         title = f"{name}: yours {format_number(rows['yours'].iloc[0])}{goal}"
-        numeric = ("value", *_HEADINGS.values())
-        shown = ShownTable(str(name), _group_presets(rows), note=title, numeric=numeric)
+        cells = _group_presets(rows)
+        *numeric, _, _ = map(str, cells)  # the last two are the libraries, and the choices
+        shown = ShownTable(str(name), cells, note=title, numeric=numeric)
         sections.append(Section(str(name), title, _LEAD, [shown, _list_notes(rows)]))
     yours = dict(map(_describe, measurements))
     how = Code("The convention", [*yours], [*yours.values()])
@@ -425,13 +426,11 @@ def _group_presets(rows: pd.DataFrame) -> pd.DataFrame:
         own = {"preset": _YOURS, "value": yours, "difference": yours - yours, "changes": ""}
         rows = pd.concat([rows, pd.DataFrame([own])], ignore_index=True)
         rows = rows.sort_values("value", ascending=False, kind="stable")
-    cells = pd.DataFrame({"value": rows["value"].map(format_number)})
-    for name, heading in _HEADINGS.items():
-        if name in rows:
-            cells[heading] = rows[name].map(format_signed)
-    cells["computed by"], cells["changes to yours"] = rows["preset"], rows["changes"]
-    keys = [name for name in cells if name != "computed by"]
-    found = cells.groupby(keys, sort=False)["computed by"].agg(", ".join).reset_index()
+    rows = rows.rename(columns={"difference": "minus_yours"})
+    cells = show_columns(rows, ["value", "minus_yours", "gap", "preset", "changes"])
+    *numbers, library, changes = map(str, cells)
+    keys = [*numbers, changes]
+    found = cells.groupby(keys, sort=False)[library].agg(", ".join).reset_index()
     return found[[*cells]].head(_MOST if "gap" in rows else len(found))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -10,43 +11,32 @@ import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
-from recsys_ndcg.glossary import format_legend, format_page, meanings_of, read_terms
+from recsys_ndcg.glossary import format_legend, meanings_of, read_columns, read_terms
 from recsys_ndcg.rendering import Section, ShownTable
-from tests.pages import page_of, text_of
+from tests.pages import ROOT, page_of, text_of
 
-#: Headings that need no explanation, or that name a metric, a model or a user.
-PLAIN = {
-    "metric",
-    "model",
-    "user",
-    "gain",
-    "a",
-    "b",
-    "c",
-    "number",
-    "b minus a",
-    "audit",
-    "count",
-    "data set",
-}
+#: A model, a metric, and the first column of two tables.
+OTHER_HEADINGS = {"c", "b minus a"}
 
 
 def test_the_page_is_up_to_date() -> None:
-    """Write it again: python -m recsys_ndcg.glossary > docs/concepts/glossary.md."""
-    assert text_of(page_of("glossary")) == format_page()
+    """Write it again: python docs/terms.py > docs/concepts/glossary.md."""
+    terms = runpy.run_path(str(ROOT / "docs" / "terms.py"))
+    assert text_of(page_of("glossary")) == terms["format_glossary"]()
+    assert "| `p_corrected` | corrected p | always | p-value" in terms["format_columns"]()
 
 
 def test_terms_are_in_alphabetical_order() -> None:
-    """Each with a meaning of one line."""
+    """Each with a meaning of one line; each column has one or the other kind of meaning."""
     assert [*read_terms()] == sorted(read_terms(), key=str.lower)
-    terms = read_terms().items()
-    every = [column for name, term in terms for column in term.get("columns", [name])]
-    assert [line for line in format_legend(every) if len(line) > 80] == []
+    for column in read_columns().values():
+        assert ("meaning" in column) is not (column.get("term") in read_terms()), column
+        assert all(len(line) <= 80 for line in format_legend([column["heading"]])), column
 
 
 @pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
-def test_every_heading_of_a_page_is_explained() -> None:
-    """And every row of an audit and of counts; except metrics, models and users."""
+def test_every_column_is_in_the_list() -> None:
+    """Of pages and of tables of values, and every row of an audit and of counts."""
     pytest.importorskip("jinja2")
     pytest.importorskip("altair")
     data = sample_ratings()[::5].rename(columns={"rating": "true"})
@@ -66,8 +56,12 @@ def test_every_heading_of_a_page_is_explained() -> None:
             names = table.cells.columns
             headings |= {*names, *(table.cells[names[0]] if names[0] in {"audit", "count"} else ())}
     metrics = re.compile("|".join(report.metrics))
-    unknown = {one for one in headings - meanings_of(headings).keys() if not metrics.search(one)}
-    assert unknown <= PLAIN
+    known = {column["heading"].format(level="95%") for column in read_columns().values()}
+    unknown = {one for one in headings - known if not metrics.search(one)}
+    assert unknown - meanings_of(unknown).keys() <= OTHER_HEADINGS
+    values = [report.summary, report.audit, report.per_user_audit("ndcg@10"), first.leaderboard]
+    values += [first.pairwise, first.segments, across.pairs, across.differences]
+    assert {name for table in values for name in table} <= read_columns().keys()
     assert meanings_of(["won/tied/lost against SVD"]).keys() == {"won/tied/lost against SVD"}
 
 

@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from recsys_ndcg.scoring import Signature
 
 #: Columns of an explanation whose numbers have as few digits as possible.
-_SHORT_NUMBERS = ("estimated", "true", "gain", "discounted_gain", "dcg", "ideal_gain", "ideal_dcg")
 
 
 def evaluate(  # noqa: PLR0913 - one parameter per group of options
@@ -110,12 +109,11 @@ def evaluate(  # noqa: PLR0913 - one parameter per group of options
 
 def build_explanation_document(table: pd.DataFrame, signature: Signature) -> Document:
     """Return the table of `Report.explain` as a document; stars mark relevant items."""
-    from recsys_ndcg.report import format_cells
+    from recsys_ndcg.rendering import show_columns
 
-    cells = format_cells(table.drop(columns="relevant"), brief=_SHORT_NUMBERS)
+    cells = show_columns(table.drop(columns="relevant").reset_index())
     stars = table["relevant"].fillna(value=False).map({True: "*", False: ""})
     cells["true"] += stars.to_numpy()
-    cells = cells.rename(columns={"estimated": "est."})
     notes = ["*: relevant"] if stars.any() else []
     if signature.fields["ties"] == "expected" and table["estimated"].dropna().duplicated().any():
         notes.append("Items with the same estimate share the mean of their gains.")

@@ -141,11 +141,11 @@ class LiveLeaderboard:
 
     def _render(self) -> Group:
         from recsys_ndcg.cli.terminal import draw_grid
-        from recsys_ndcg.rendering import ShownTable, map_texts
-        from recsys_ndcg.report import format_cells
+        from recsys_ndcg.rendering import ShownTable, map_texts, show_columns
 
-        table = ShownTable("The means so far", format_cells(self.table()))
-        visible = map_texts(table, escape_for_stdout)
+        table = self.table().reset_index()
+        shown = ShownTable("The means so far", show_columns(table, plain=[*table]))
+        visible = map_texts(shown, escape_for_stdout)
         return Group(*draw_grid(visible, err.width), build_table(self._steps.lines(monotonic())))
 
 

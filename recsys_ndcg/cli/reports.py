@@ -143,10 +143,9 @@ def build_leaderboard_document(
     board: pd.DataFrame, title: str, signature: Signature | None = None
 ) -> Document:
     """Return a leaderboard of users as a document, with the number of those it leaves out."""
-    from recsys_ndcg.rendering import pluralise
-    from recsys_ndcg.report import format_cells
+    from recsys_ndcg.rendering import pluralise, show_columns
 
-    cells = format_cells(board.reset_index().set_index("rank"))
+    cells = show_columns(board.reset_index().set_index("rank").reset_index())
     trivial = board.attrs["trivial"]
     note = f"Without {pluralise(trivial)} for whom every order has the same score."
     notes = [note] if trivial else ()

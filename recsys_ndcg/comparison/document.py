@@ -8,7 +8,6 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from recsys_ndcg.comparison.model_scores import CHANCE
 from recsys_ndcg.comparison.remarks import find_remarks
@@ -18,48 +17,16 @@ from recsys_ndcg.rendering import (
     Section,
     ShownTable,
     format_number,
-    format_p_value,
-    format_percent,
-    format_range,
     format_signed,
+    show_columns,
 )
-from recsys_ndcg.report import (
-    build_remarks_section,
-    build_signatures_section,
-)
+from recsys_ndcg.report import build_remarks_section, build_signatures_section
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from recsys_ndcg.comparison.compared_models import ComparedModels
     from recsys_ndcg.comparison.metric_comparison import MetricComparison
-
-_SIGNED = ("difference", "difference_low", "difference_high")
-
-
-#: Formats of the columns, in any table; others are numbers with four decimals.
-_FORMATS: dict[str, Any] = {
-    **dict.fromkeys(("segment", "model", "a", "b", "letters"), str),
-    **dict.fromkeys(
-        (
-            *("tier", "rank", "users", "won", "tied", "lost", "trivial"),
-            *("interval", "difference_interval", "outcome"),
-        ),
-        lambda value: "-" if value is pd.NA else str(value),
-    ),
-    **dict.fromkeys(("p", "p_corrected", "p_interaction"), format_p_value),
-    "relative": lambda share: "-" if np.isnan(share) else f"{format_percent(share)} %",
-    **dict.fromkeys(("p_a_not_worse", "p_b_not_worse", "p_equivalent"), format_p_value),
-}
-#: Headings that differ from the column's name; {} is the level of intervals.
-_HEADINGS = {
-    "interval": "[{}]",
-    "difference_interval": "difference [{}]",
-    "outcome": "wins/ties/losses/trivial",
-    "p_corrected": "corrected p",
-    "p_interaction": "p: differs from others",
-    "p_a_not_worse": "p: a not worse",
-    "p_b_not_worse": "p: b not worse",
-    "p_equivalent": "p: equivalent",
-}
 
 
 def build_comparison_document(
@@ -113,34 +80,28 @@ def build_leaderboard_table(data: ComparedModels, metric: str) -> ShownTable:
     """Return the leaderboard in one metric, the top tier bold, with the means of other metrics."""
     boards = data.leaderboards
     board = boards[metric]
-    ranks = zip(board["rank_low"], board["rank_high"], strict=True)
-    table = board.reset_index().assign(
-        rank=[
-            "-" if low is pd.NA else str(low) if low == high else f"{low}–{high}"
-            for low, high in ranks
-        ]
-    )
+    table = board.reset_index()
     for name in ("chance", "adjusted", "won", "tied", "lost", "trivial", "spread"):
         if table[name].isna().all():
             del table[name]
     if "trivial" in table and not table["trivial"].any():
         del table["trivial"]
-    is_against_baseline = data.testing.family == "baseline"  # other pairs are not tested
-    table["difference_interval"] = format_differences(table, *_SIGNED)
-    tested = ["difference_interval", "p_corrected"] if is_against_baseline else ["rank"]
-    names = ["tier", "model", "mean", "interval", "letters", "pooled", "chance", "adjusted"]
-    names += ["won", "tied", "lost", "trivial", *tested]
-    names += [*_users_column_if_it_varies(table), "spread"]
+    # with a baseline, other pairs are not tested
+    is_against_baseline = data.testing.family == "baseline"
+    ranked, tested = ["tier", "letters", "rank"], ["difference_interval", "p_corrected"]
+    left_out = ranked if is_against_baseline else tested
+    names = ["tier", "model", "mean", "interval", "letters", "pooled", "chance", "adjusted", "won"]
+    names += ["tied", "lost", "trivial", *tested, "rank", *_users_column_if_it_varies(table)]
+    names = [name for name in [*names, "spread"] if name not in left_out]
     note = metric
     if "won" in table:
         note += f"; users won, tied and lost against {data.baseline}"
     best = np.flatnonzero(board["tier"].fillna(0) == 1).tolist()
     letters = board["letters"].tolist()
     if is_against_baseline:
-        names = [name for name in names if name not in {"tier", "letters"}]
         best, letters = [], []
-    table = _add_interval(table).filter(names)
-    shown = _to_shown_table(data, metric, "Models", table, note, bold=best, letters=letters)
+    how: Any = {"note": note, "bold": best, "letters": letters}
+    shown = show_table(data, metric, "Models", table, names, **how)
     for name in data.metrics:
         if name != metric:
             heading = f"mean {name}" if name in shown.cells else name
@@ -158,7 +119,7 @@ def build_pairs_table(data: ComparedModels, metric: str) -> ShownTable:
     table = pairs[pairs["metric"] == metric]
     counts = table[["wins", "ties", "losses", "trivial"]].to_numpy().tolist()
     names = ["a", "b", "difference_interval", "relative", "d_z", "outcome", "p", "p_corrected"]
-    margins = ["p_a_not_worse", "p_b_not_worse", "p_equivalent"]
+    names += ["p_a_not_worse", "p_b_not_worse", "p_equivalent", *_users_column_if_it_varies(table)]
     note = f"{metric}; difference: a minus b; wins: users for whom a is better"
     if (table["interval"] == "per pair").any():
         note += "; each interval is for one pair alone"
@@ -167,15 +128,12 @@ def build_pairs_table(data: ComparedModels, metric: str) -> ShownTable:
         note += f"; intervals are simultaneous for all pairs {which}"
         if data.by_metric[metric].has_chance.any():
             note += ", those with chance apart"
-    table = table.assign(
-        difference_interval=format_differences(table, "difference", "ci_low", "ci_high"),
-        outcome=["/".join(map(str, row)) for row in counts],
-    )
+    ends = {"ci_low": "difference_low", "ci_high": "difference_high"}
+    table = table.rename(columns=ends).assign(outcome=["/".join(map(str, row)) for row in counts])
     if metric not in data.metrics_of_users:
         names.remove("outcome")
         note = note.replace("; wins: users for whom a is better", "")
-    table = table.filter([*names, *margins, *_users_column_if_it_varies(table)])
-    return _to_shown_table(data, metric, "Pairs of models", table, note)
+    return show_table(data, metric, "Pairs of models", table, names, note=note)
 
 
 def _build_segments_table(data: ComparedModels, metric: str) -> ShownTable:
@@ -185,15 +143,16 @@ def _build_segments_table(data: ComparedModels, metric: str) -> ShownTable:
     """
     table = data.segments.loc[[metric]].reset_index()
     opposite = table["opposite_to_all"] & (table["p_corrected"] <= data.testing.alpha)
-    differences = format_differences(table, *_SIGNED)
-    stars = np.where(opposite, "*", "")
-    table["difference_interval"] = [*map("".join, zip(differences, stars, strict=True))]
+    ends = (table.pop(name) for name in ("difference", "difference_low", "difference_high"))
+    differences = map(format_signed, *ends)
+    table["difference_interval"] = [
+        f"{text}{'*' * flag}" for text, flag in zip(differences, opposite, strict=True)
+    ]
     names = ["segment", "model", "users", "mean", "interval", "pooled", "chance"]
     names += ["difference_interval", "p_corrected", "p_interaction"]
     star = "; *: opposite sign over all segments together" if opposite.any() else ""
     note = f"difference in {metric} from {data.baseline}; p is corrected, intervals not{star}"
-    table = _add_interval(table).filter(names)
-    return _to_shown_table(data, metric, "Segments of users", table, note)
+    return show_table(data, metric, "Segments of users", table, names, note=note)
 
 
 def _write_lead(result: MetricComparison) -> str:
@@ -230,35 +189,27 @@ _SECTIONS = {
 }
 
 
-def _to_shown_table(
-    data: ComparedModels, metric: str, title: str, table: pd.DataFrame, note: str, **more: Any
+def show_table(  # noqa: PLR0913 - the parts of a table
+    data: ComparedModels,
+    metric: str,
+    title: str,
+    table: pd.DataFrame,
+    names: Sequence[str],
+    *,
+    alpha: float | None = None,
+    n_left_aligned: int = 2,
+    **more: Any,
 ) -> ShownTable:
-    """Return a table with formatted cells and headings."""
-    level = f"{100 * (1 - data.testing.alpha):.10g}%"
-    cells = {
-        _HEADINGS.get(name, name).format(level): list(
-            map(_FORMATS.get(name, format_number), table[name])
-        )
-        for name in map(str, table)
-    }
+    """Return a table in one metric; `more`: further arguments of `ShownTable`."""
+    level = 1 - (data.testing.alpha if alpha is None else alpha)
     return ShownTable(
         f"{title} by {metric}",
-        pd.DataFrame(cells),
-        n_left_aligned=2,
-        note=note,
+        show_columns(table, names, level),
+        n_left_aligned=n_left_aligned,
         signature=data.signatures[metric].short,
         **more,
     )
 
 
-def _add_interval(table: pd.DataFrame) -> pd.DataFrame:
-    return table.assign(interval=[*map(format_range, table["ci_low"], table["ci_high"])])
-
-
 def _users_column_if_it_varies(table: pd.DataFrame) -> list[str]:
     return ["users"] if (table["users"] != table["users"].iloc[0]).any() else []
-
-
-def format_differences(table: pd.DataFrame, middle: str, low: str, high: str) -> list[str]:
-    """Format a column of differences with their intervals."""
-    return [*map(format_signed, table[middle], table[low], table[high])]

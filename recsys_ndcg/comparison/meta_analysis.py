@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -14,7 +13,7 @@ import pandas as pd
 
 from recsys_ndcg.calls import take_options
 from recsys_ndcg.comparison.comparison import Comparison
-from recsys_ndcg.comparison.document import format_differences
+from recsys_ndcg.comparison.document import show_table
 from recsys_ndcg.comparison.remarks import find_missing_lists
 from recsys_ndcg.comparison.verdict import judge
 from recsys_ndcg.errors import (
@@ -32,9 +31,6 @@ from recsys_ndcg.rendering import (
     Renderable,
     Section,
     ShownTable,
-    format_number,
-    format_p_value,
-    format_signed,
     list_first,
     plot,
     pluralise,
@@ -633,54 +629,25 @@ def _name_better_first(row: Mapping[str, Any], sign: int) -> tuple[str, str]:
 
 def _build_pairs_table(found: MetaAnalysis) -> ShownTable:
     """Return the pairs of models over all data sets."""
-    rows, level = found.pairs, f"{100 * (1 - found.alpha):.10g}%"
+    table = found.pairs.rename(columns={"tied": "neither"})
     better = "lower is better" if found._sign < 0 else "higher is better"
-    cells = {
-        **rows[["a", "b"]],
-        "a better": rows["wins_a"].map(str),
-        "neither": rows["tied"].map(str),
-        "b better": rows["wins_b"].map(str),
-        f"mean d_z [{level}]": format_differences(rows, *_COMBINED[:3]),
-        "prediction": [
-            "-" if math.isnan(low) else f"[{format_signed(low)}, {format_signed(high)}]"
-            for low, high in zip(rows["prediction_low"], rows["prediction_high"], strict=True)
-        ],
-        "tau": rows["tau"].map(format_number),
-        "p": rows["p"].map(format_p_value),
-        "corrected p": rows["p_corrected"].map(format_p_value),
-    }
-    if rows["prediction_low"].isna().all():
-        del cells["prediction"]
+    names = ["a", "b", "wins_a", "neither", "wins_b", "mean_d_z", "prediction"]
+    if table["prediction_low"].isna().all():
+        names.remove("prediction")
     note = (
         f"{found.metric}, {better}; number of data sets in which a is significantly better, "
         "neither, b; d_z: a minus b"
     )
-    return _to_table(found, "Pairs of models over all data sets", cells, note)
+    what = found._first._data, found.metric, "Pairs of models over all data sets"
+    names += ["tau", "p", "p_corrected"]
+    return show_table(*what, table, names, alpha=found.alpha, note=note)
 
 
 def _build_differences_table(found: MetaAnalysis) -> ShownTable:
     """Return the pairs of models in each data set."""
-    rows, level = found.differences, f"{100 * (1 - found.alpha):.10g}%"
-    cells = {
-        **rows[["a", "b"]],
-        "data set": rows["dataset"],
-        "users": rows["users"].map(str),
-        f"difference [{level}]": format_differences(rows, "difference", "ci_low", "ci_high"),
-        f"d_z [{level}]": format_differences(rows, "d_z", "d_z_low", "d_z_high"),
-        "better": rows["better"].map(lambda name: name or "-"),
-    }
+    ends = {"ci_low": "difference_low", "ci_high": "difference_high"}
+    table, what = found.differences.rename(columns=ends), "Pairs of models in each data set"
+    names = ["a", "b", "dataset", "users", "difference_interval", "d_z_interval", "better"]
     note = f"{found.metric}; difference: a minus b; each interval is for one pair in one data set"
-    return _to_table(found, "Pairs of models in each data set", cells, note, n_left_aligned=3)
-
-
-def _to_table(
-    found: MetaAnalysis, title: str, cells: dict[str, Any], note: str, n_left_aligned: int = 2
-) -> ShownTable:
-    signature = found._first.signature(found.metric).short
-    return ShownTable(
-        f"{title} by {found.metric}",
-        pd.DataFrame(cells),
-        n_left_aligned=n_left_aligned,
-        note=note,
-        signature=signature,
-    )
+    how: Any = {"alpha": found.alpha, "n_left_aligned": 3, "note": note}
+    return show_table(found._first._data, found.metric, what, table, names, **how)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, quote, suggest
-from recsys_ndcg.rendering import Code, escape_latex, format_span
+from recsys_ndcg.glossary import read_columns
+from recsys_ndcg.rendering import Code, escape_latex, format_level, format_number, format_span
 from recsys_ndcg.report import build_signatures_section
 
 if TYPE_CHECKING:
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 
 _PREAMBLE = r"% Preamble: \usepackage{booktabs,tabularx}"
 _ENDS = {"mean": ("ci_low", "ci_high")}  # other intervals are named after their column
-#: Ends of intervals, and text.
-_NO_COLUMN = re.compile("_low$|_high$|^letters$")
 _LONGEST_HEADING = 9  # characters; longer ones are broken before @, ( and :
 _LONGEST_NAME = 16  # characters of a name that is not broken
 #: A part of a name that is not broken.
@@ -36,8 +35,9 @@ def write_paper_table(  # noqa: PLR0913 - the options of `Comparison.to_latex`
 ) -> str:
     """Return the table; `Comparison.to_latex` explains the parameters."""
     boards = [data.leaderboards[name] for name in metrics]
-    models, names = list(boards[0].index), map(str, boards[0].columns)
-    known = [one for one in names if not _NO_COLUMN.search(one)]
+    models, shown = list(boards[0].index), read_columns()
+    known = [str(name) for name in boards[0] if shown[str(name)]["shown"] != "never"]
+    known.remove("letters")  # they are beside the means
     for name in columns:
         if name not in known:
             msg = f"There is no column {quote(name)}. {suggest(str(name), known)}"
@@ -134,7 +134,7 @@ def _format_number(value: Any, digits: int) -> str:
         return "--"
     if isinstance(value, int):
         return str(value)
-    return f"{value:z.{digits}f}".replace("-", "$-$")
+    return format_number(value, form=f"z.{digits}f").replace("-", "$-$")
 
 
 def _break_name(name: str) -> str:
@@ -175,7 +175,7 @@ def _write_caption(
 ) -> str:
     """Return what the table shows: users, intervals, and what bold and letters mean."""
     users = [int(one) for board in boards for one in board["users"] if one]
-    level = f"{100 * (1 - data.testing.alpha):.10g}"
+    level = format_level(1 - data.testing.alpha)
     intervals = f", with {level} % intervals" if has_intervals else ""
     what = "Means" if [*columns] == ["mean"] else "Scores"
     lines = [f"{what} over {format_span(users or [0])} users{intervals}."]

@@ -21,7 +21,7 @@ from recsys_ndcg.experiments.trends import Trends
 from recsys_ndcg.files import to_json_value
 from recsys_ndcg.findings import Finding
 from recsys_ndcg.lazy import lazy_property
-from recsys_ndcg.rendering import Document, ReadableTable
+from recsys_ndcg.rendering import Document, ReadableTable, show_columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -181,8 +181,7 @@ def _to_rows(table: pd.DataFrame) -> Any:
 def sum_costs(runs_table: pd.DataFrame) -> pd.DataFrame:
     """Return each model's number of folds, seconds and memory as text."""
     runs = runs_table.groupby(level="model", sort=False)
-    costs = {"folds": runs.size().map("{:d}".format)}
-    for step in _STEPS:
-        costs[f"{step} (s)"] = runs[f"{step}_seconds"].sum().map("{:.2f}".format)
-    costs["memory (MB)"] = runs["peak_memory_mb"].max().map("{:.0f}".format)
-    return pd.DataFrame(costs)
+    costs = {"folds": runs.size()}
+    costs |= {step: runs[f"{step}_seconds"].sum() for step in _STEPS}
+    costs["memory"] = runs["peak_memory_mb"].max()
+    return show_columns(pd.DataFrame(costs)).set_axis([*runs.groups], axis=0)

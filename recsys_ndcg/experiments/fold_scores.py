@@ -14,7 +14,15 @@ from recsys_ndcg.arrays import Floats, Ids, Positions, divide
 from recsys_ndcg.comparison import CHANCE, Comparison, ModelScores
 from recsys_ndcg.input import make_index
 from recsys_ndcg.ratings import Interactions
-from recsys_ndcg.rendering import Document, Section, ShownTable, format_number, pluralise
+from recsys_ndcg.rendering import (
+    Document,
+    Section,
+    ShownTable,
+    format_level,
+    format_number,
+    pluralise,
+    show_columns,
+)
 from recsys_ndcg.report import bin_training_counts, build_signatures_section
 
 _MAX_MODELS = 4  # columns of models in a table
@@ -214,11 +222,10 @@ def build_cold_start_section(
     """Return the section of scores by number of training ratings, tables for each metric."""
     tables, shown = _make_cold_start_tables(comparison, folds), []
     for name in metrics:
-        for side in ("user", "item"):
+        for side, column in (("user", "training_ratings"), ("item", "training_ratings_of_item")):
             if (side, name) in tables:
                 part = tables[side, name]
-                heading = "training ratings" + (" of the item" if side == "item" else "")
-                columns = {heading: [*part.index.unique(0)]}
+                columns = {column: [*part.index.unique(0)]}
                 caption = f"Training ratings of the {side}"
                 shown.append(show_groups(comparison, name, part, caption, columns))
     return Section("cold-start", "Cold start", _COLD_START, shown)
@@ -263,28 +270,21 @@ def show_groups(
     ordered = [result.models[column] for column in result.columns_by_mean]
     models = [name for name in ordered if name != CHANCE]
     wide = {name: table[name].unstack("model", sort=False) for name in table}  # noqa: PD010
-    cells = pd.DataFrame(dict(labels), dtype=object)
-    cells["users"] = wide["users"].max(axis=1).map(str).to_list()
+    rows = pd.DataFrame(dict(labels), dtype=object)
+    rows["users"] = wide["users"].max(axis=1).to_list()
     if wide["chance"].notna().any(axis=None):
-        cells["chance"] = wide["chance"][models[0]].map(format_number).to_list()
+        rows["chance"] = wide["chance"][models[0]].to_list()
     for name in models[:_MAX_MODELS]:
         columns = (wide[one][name] for one in ("mean", "ci_low", "ci_high"))
-        cells[name] = [*map(_format_mean, *columns)]
-    level = f"{100 * (1 - comparison._data.testing.alpha):.10g} %"
-    note = f"{metric}; mean [{level} interval over users]"
+        rows[name] = [*map(format_number, *columns)]
+    level = format_level(1 - comparison._data.testing.alpha)
+    note = f"{metric}; mean [{level} % interval over users]"
     if len(models) > _MAX_MODELS:
         note += f"; the best {_MAX_MODELS} of {len(models)} models"
     return ShownTable(
         f"{caption} by {metric}",
-        cells,
+        show_columns(rows, plain=models),
         n_left_aligned=len(labels),
         note=note,
         signature=comparison.signature(metric).short,
     )
-
-
-def _format_mean(mean: float, low: float, high: float) -> str:
-    """Format a mean with its interval, if there is one."""
-    if np.isnan(low) or np.isnan(high):
-        return format_number(mean)
-    return f"{format_number(mean)} [{format_number(low)}, {format_number(high)}]"

@@ -48,13 +48,12 @@ from recsys_ndcg.folds import (
     lower_is_better,
 )
 from recsys_ndcg.lazy import lazy_property
-from recsys_ndcg.rendering import Document, Renderable, Section, ShownTable, pluralise
-from recsys_ndcg.report import format_cells, write_inputs
+from recsys_ndcg.rendering import Document, Renderable, Section, ShownTable, pluralise, show_columns
+from recsys_ndcg.report import write_inputs
 from recsys_ndcg.scoring import find_metric_name, write_arguments
 from recsys_ndcg.split_checks import SplitReport
 
 _SECONDS = ["fit_seconds", "predict_seconds", "measure_seconds"]
-_HEADINGS = {**{name: f"{name.split('_')[0]}_s" for name in _SECONDS}, "peak_memory_mb": "MB"}
 _LONG = 9.95  # seconds, from which they are shown without decimals
 _COSTS = {**dict.fromkeys(_SECONDS, "mean"), "peak_memory_mb": "max"}
 
@@ -130,11 +129,10 @@ class SavedRuns(Renderable):
         """Return the document: the table with the best in a measure first, and the remarks."""
         table = self.sort_by(measure).reset_index()
         folds = [f"{done}/{of}" for done, of in zip(table["done"], table["of"], strict=True)]
-        table["peak_memory_mb"] = table["peak_memory_mb"].map("{:.0f}".format)
         table = table.assign(done=folds, begun=table["begun"].str[:10]).drop(
             columns=["of", "failed", "ratings_digest", "settings_digest"]
         )
-        cells = format_cells(table.rename(columns=_HEADINGS).set_index("run"))
+        cells = show_columns(table, plain=self._list_measures())
         note = "seconds: the mean of a fold; MB: the most of any fold"
         shown = ShownTable("Models", cells, n_left_aligned=2, note=note)
         models, runs = pluralise(len(cells), "model"), pluralise(len(self.folders), "run")

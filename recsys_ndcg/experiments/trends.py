@@ -24,6 +24,7 @@ from recsys_ndcg.rendering import (
     format_times,
     plot,
     pluralise,
+    show_columns,
 )
 from recsys_ndcg.report import build_signatures_section
 from recsys_ndcg.significance import CORRECTIONS, fit_slopes
@@ -157,19 +158,18 @@ class Trends(Renderable):
     def show_scores(self, metric: str) -> ShownTable:
         """Return the table of the scores in a metric, a row per cut."""
         cuts = self.cuts
-        labels = {"cut": [*map(str, cuts.index)], "from": format_times(cuts["time"])}
+        labels = {"cut": [*map(str, cuts.index)], "time": format_times(cuts["time"])}
         table = pd.DataFrame(self._table.loc[metric])
         shown = show_groups(self.comparison, metric, table, "Scores by cut", labels)
-        shares = 100 * cuts["unknown_users"] / cuts["users"]
-        shown.cells.insert(3, "unknown", [f"{share:.0f} %" for share in shares])
+        unknown = pd.DataFrame({"unknown": cuts["unknown_users"] / cuts["users"]})
+        shown.cells.insert(3, "unknown", show_columns(unknown)["unknown"])
         return shown
 
     def show_ratings(self) -> ShownTable:
         """Return the table of the numbers of ratings, users and items at each cut."""
         cuts = self.cuts.reset_index()
-        cells = cuts.map(str).assign(time=format_times(cuts["time"]))
-        heads = {name: str(name).replace("_", " ") for name in cells} | {"time": "from"}
-        return ShownTable("Ratings by cut", cells.rename(columns=heads), n_left_aligned=2)
+        cells = show_columns(cuts.assign(time=format_times(cuts["time"])))
+        return ShownTable("Ratings by cut", cells, n_left_aligned=2)
 
     def plot(self, metric: str) -> alt.LayerChart:
         """Plot the mean scores in a metric at each cut.

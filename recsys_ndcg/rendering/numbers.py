@@ -1,11 +1,15 @@
-"""Every format of a number for people: in tables, sentences, charts and templates."""
+"""Every format of a number for people, and tables of numbers as text, as columns.toml says."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
+
+from recsys_ndcg.glossary import read_columns
 
 _SMALLEST = 0.0001  # p that is not written as <0.0001
 _HUGE = 1e9  # from here on six digits and a power of ten
@@ -13,63 +17,98 @@ _DATES = 1e8, 1e10  # numbers between these look like seconds since 1970
 _DAY = 24 * 3600
 
 
-def format_number(value: float, sign: str = "") -> str:
-    """Format a number with four decimals, a huge one with six digits, NaN as a dash."""
-    if np.isnan(value):
-        return "-"
-    return f"{value:{sign}z.4f}" if abs(value) < _HUGE else f"{value:{sign}.6g}"  # z: no -0.0000
+def format_number(
+    value: float, low: float = np.nan, high: float = np.nan, *, sign: str = "", form: str = "z.4f"
+) -> str:
+    """Format a number with four decimals, and the ends of its interval if there is one.
 
-
-def format_signed(value: float, low: float = np.nan, high: float = np.nan) -> str:
-    """Format a difference with its sign, and the ends of its interval if there is one.
+    A huge number has six digits, and NaN is a dash. `sign`: "+" for differences.
 
     Examples
     --------
-    >>> format_signed(0.25), format_signed(-0.00001), format_signed(1.5e60)
-    ('+0.2500', '+0.0000', '+1.5e+60')
+    >>> format_number(0.25), format_number(1.5e60), format_signed(-0.00001)
+    ('0.2500', '1.5e+60', '+0.0000')
     >>> format_signed(0.25, 0.125, 0.375)
     '+0.2500 [+0.1250, +0.3750]'
     """
-    middle = format_number(value, "+")
+    if np.isnan(value):
+        return "-"
+    text = f"{value:{sign}{form if abs(value) < _HUGE else '.6g'}}"  # z: no -0.0000
     if np.isnan(low) or np.isnan(high):
-        return middle
-    return f"{middle} [{format_signed(low)}, {format_signed(high)}]"
+        return text
+    return f"{text} [{format_number(low, sign=sign)}, {format_number(high, sign=sign)}]"
 
 
-def format_range(low: float, high: float) -> str:
-    """Format the ends of an interval for a table, a dash if there is none.
+format_signed = partial(format_number, sign="+")
+
+
+def format_size(value: float) -> str:
+    """Format a number for a sentence: four decimals, or two digits if it is tiny or huge."""
+    if np.isnan(value):
+        return "-"
+    return f"{value:z.4f}" if value == 0 or 0.001 <= abs(value) < 1e6 else f"{value:.2g}"
+
+
+def format_range(
+    low: float,
+    high: float,
+    pattern: str = "{}–{}",
+    form: Callable[[float], str] = format_number,
+) -> str:
+    """Format the least and the largest number, or the only one; a dash if there is none.
 
     Examples
     --------
-    >>> format_range(0.25, 0.75), format_range(np.nan, np.nan)
-    ('0.2500–0.7500', '-')
+    >>> format_range(0.25, 0.75), format_range(np.nan, np.nan), format_range(2, 2, form=str)
+    ('0.2500–0.7500', '-', '2')
     """
     if np.isnan(low) or np.isnan(high):
         return "-"
-    return f"{format_number(low)}–{format_number(high)}"
+    return form(low) if low == high else pattern.format(form(low), form(high))
 
 
-def format_interval(low: float, high: float, level: float) -> str:
-    """Describe an interval; empty if there is none.
+def format_span(counts: Sequence[int]) -> str:
+    """Return the least and the largest number, or the only one."""
+    return format_range(min(counts), max(counts), "{} to {}", "{:,}".format)
+
+
+def describe_interval(
+    low: float,
+    high: float,
+    alpha: float,
+    kind: str = "interval",
+    form: Callable[[float], str] = format_size,
+) -> str:
+    """Return an interval's level, kind and ends, for a sentence; empty if there is none.
 
     Examples
     --------
-    >>> format_interval(0.25, 0.75, 0.95)
+    >>> describe_interval(0.25, 0.75, 0.05)
     '95 % interval 0.2500 to 0.7500'
     """
     if np.isnan(low) or np.isnan(high):
         return ""
-    return f"{name_interval(level)} {format_number(low)} to {format_number(high)}"
+    ends = format_range(low, high, "{} to {}", form)
+    return f"{format_level(1 - alpha)} % {kind} {ends}"
 
 
-def name_interval(level: float) -> str:
-    """Return the name of an interval: ``95 % interval``."""
-    return f"{100 * level:.10g} % interval"
+format_interval = partial(describe_interval, form=format_number)
 
 
-def format_p_value(p: float) -> str:
-    """Format a p-value with four decimals."""
+def format_p_value(p: float, *, in_words: bool = False) -> str:
+    """Format a p-value with four decimals, or with two digits for a sentence.
+
+    Examples
+    --------
+    >>> format_p_value(0.012), format_p_value(0.00001), format_p(0.012), format_p(0.00001)
+    ('0.0120', '<0.0001', 'p = 0.012', 'p < 0.0001')
+    """
+    if in_words:
+        return f"p = {p:.2g}" if p >= _SMALLEST else f"p < {_SMALLEST}"
     return f"<{_SMALLEST}" if p < _SMALLEST else format_number(p)
+
+
+format_p = partial(format_p_value, in_words=True)
 
 
 def format_times(times: Iterable[float]) -> list[str]:
@@ -91,6 +130,16 @@ def format_times(times: Iterable[float]) -> list[str]:
     return [f"{time:.15g}" for time in times]
 
 
+def format_percent(share: float, form: str = "+.3g", unit: str = "") -> str:
+    """Format a share in percent: by default a relative difference, with three digits or all."""
+    if np.isnan(share):
+        return "-"
+    return f"{100 * share:{form if abs(share) < 10 else '+,.0f'}}{unit}"
+
+
+format_level = partial(format_percent, form=".10g")
+
+
 def pluralise(n: int, noun: str = "user") -> str:
     """Return a number with its noun.
 
@@ -100,34 +149,6 @@ def pluralise(n: int, noun: str = "user") -> str:
     ('1 user', '1,234,567 users')
     """
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
-
-
-def format_size(value: float) -> str:
-    """Format a number for a sentence: four decimals, or two digits if it is tiny or huge."""
-    if np.isnan(value):
-        return "-"
-    return f"{value:z.4f}" if value == 0 or 0.001 <= abs(value) < 1e6 else f"{value:.2g}"
-
-
-def describe_interval(low: float, high: float, alpha: float, kind: str = "interval") -> str:
-    """Return an interval's level, kind and ends, for a sentence."""
-    return f"{100 * (1 - alpha):.10g} % {kind} {format_size(low)} to {format_size(high)}"
-
-
-def format_p(p: float) -> str:
-    """Format a p-value for a sentence, with two digits."""
-    return f"p = {p:.2g}" if p >= _SMALLEST else f"p < {_SMALLEST}"
-
-
-def format_percent(share: float) -> str:
-    """Format a relative difference in percent, with three digits or all."""
-    return f"{100 * share:+,.0f}" if abs(share) >= 10 else f"{100 * share:+.3g}"
-
-
-def format_span(counts: Sequence[int]) -> str:
-    """Return the least and the largest number, or the only one."""
-    low, high = min(counts), max(counts)
-    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def format_period(period: Sequence[float]) -> str:
@@ -144,3 +165,79 @@ def format_period(period: Sequence[float]) -> str:
     days = round((last - first) / _DAY)
     (begin,), (end,) = format_times([first]), format_times([last])
     return f"from {begin} to {end} ({pluralise(days, 'day')})" if days else f"of {begin}"
+
+
+def _format_value(value: Any) -> str:
+    """Format a float as a number, and a count or another value as it is."""
+    return format_number(value) if isinstance(value, float) else str(value)
+
+
+#: The formats of columns and of sentences, by name.
+FORMATS: dict[str, Callable[..., str]] = {
+    "value": _format_value,
+    "number": format_number,
+    "signed": format_signed,
+    "short": partial(format_number, form=".5g"),
+    "seconds": partial(format_number, form=".2f"),
+    "whole": partial(format_number, form=".0f"),
+    "size": format_size,
+    "range": format_range,
+    "ranks": partial(format_range, form=str),
+    "ends": partial(format_range, pattern="[{}, {}]", form=format_signed),
+    "p": format_p_value,
+    "p in words": format_p,
+    "percent": partial(format_percent, unit=" %"),
+    "share": partial(format_percent, form=".0f", unit=" %"),
+    "count": pluralise,
+}
+
+
+# Tables
+
+
+def show_columns(
+    table: pd.DataFrame,
+    names: Iterable[str] = (),
+    level: float = 0.95,
+    *,
+    plain: Collection[str] = (),
+) -> pd.DataFrame:
+    """Return columns of a table as text, under their headings.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        The values.
+    names : iterable of str
+        The columns, in order; those that the table does not have are left out. By default all.
+    level : float
+        The level of the intervals.
+    plain : collection of str
+        Columns with names of models or metrics, which may be the name of a column here.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"model": ["SVD"], "p_corrected": [0.00001], "ci_low": [0.25]})
+    >>> show_columns(table.assign(ci_high=0.5), ["model", "interval", "p_corrected"], 0.9)
+      model          [90%] corrected p
+    0   SVD  0.2500–0.5000     <0.0001
+    """
+    cells = {}
+    for name in names or map(str, table):
+        column = {} if name in plain else read_columns().get(name, {})
+        sources, form = column.get("of", [name]), column.get("format", "value")
+        if not {*sources} <= {*table}:
+            sources, form = [name], "value"
+        if {*sources} <= {*table}:
+            heading = column.get("heading", "{name}")
+            heading = heading.format(level=f"{format_level(level)}%", name=name)
+            values = zip(*(table[one] for one in sources), strict=True)
+            cells[heading] = [_format_cell(FORMATS[form], *each) for each in values]
+    return pd.DataFrame(cells)
+
+
+def _format_cell(form: Callable[..., str], value: Any, *ends: float) -> str:
+    """Format a value with its ends; text stays as it is, and a dash is no value."""
+    if isinstance(value, str):
+        return value
+    return "-" if value is None or value is pd.NA else form(value, *ends)

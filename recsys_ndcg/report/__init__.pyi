@@ -3,7 +3,6 @@ from recsys_ndcg.report.data import UnknownKeyError as UnknownKeyError
 from recsys_ndcg.report.document import build_audit_table as build_audit_table
 from recsys_ndcg.report.document import build_remarks_section as build_remarks_section
 from recsys_ndcg.report.document import build_signatures_section as build_signatures_section
-from recsys_ndcg.report.document import format_cells as format_cells
 from recsys_ndcg.report.document import view_convention as view_convention
 from recsys_ndcg.report.document import view_lists as view_lists
 from recsys_ndcg.report.document import view_signature as view_signature

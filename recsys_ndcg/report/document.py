@@ -19,11 +19,10 @@ from recsys_ndcg.rendering import (
     Document,
     Section,
     ShownTable,
-    format_number,
-    format_range,
     list_first,
     pluralise,
     shorten,
+    show_columns,
 )
 from recsys_ndcg.scoring import OTHER_DEFAULTS, Signature
 from recsys_ndcg.version import __version__
@@ -37,7 +36,6 @@ _SCORES = (
     "same lists, or a random choice of their candidates; adjusted is the share of the possible "
     "improvement over chance."
 )
-INTERVAL = "[95%]"  # the heading of the ends of an interval
 _AUDIT = "Reference values for each score"
 _REMARKS = "Reasons to be careful with these numbers."
 _NO_REMARKS = "No reason to be careful with these numbers was found."
@@ -49,7 +47,7 @@ def build_report_document(data: ReportData, *, with_verdict: bool = False) -> Do
     `with_verdict`: whether it begins with a verdict.
     """
     details = [Section.folded("The whole audit", [build_audit_table(data)])]
-    table = ShownTable("The scores, by metric", _format_summary(data))
+    table = ShownTable("The scores, by metric", _show_summary(data))
     units = {"ratings": "ratings", "recommended": "recommended items", "candidates": "candidates"}
     counts = data.counts
     rows = ", ".join(f"{counts[name]} {unit}" for name, unit in units.items() if name in counts)
@@ -66,23 +64,21 @@ def build_report_document(data: ReportData, *, with_verdict: bool = False) -> Do
     )
 
 
-def _format_summary(data: ReportData) -> pd.DataFrame:
+def _show_summary(data: ReportData) -> pd.DataFrame:
     """Return the summary as text, a row per metric; trivial and short users if there are any."""
-    summary, totals = data.summary, data.audit.totals_with_orders
-    summary[INTERVAL] = [*map(format_range, summary["ci_low"], summary["ci_high"])]
+    totals = data.audit.totals_with_orders
     baselines = data.baseline_table.T.rename(columns={"MostPopular": "popular"})  # fits the column
-    first, last = ["mean", INTERVAL, "pooled", "median"], ["adjusted", "users", "undefined"]
-    shown = pd.concat([summary[first], baselines, summary[last]], axis="columns")
-    for name, numbers in {"trivial": totals.trivial, "short": totals.n_short}.items():
-        if numbers.any():
-            shown[name] = numbers
-    return format_cells(shown.rename_axis("metric"))
+    counts = {"trivial": totals.trivial, "short": totals.n_short}
+    some = {name: numbers for name, numbers in counts.items() if numbers.any()}
+    table = data.summary.assign(**baselines, **some).rename_axis("metric").reset_index()
+    names = ["metric", "mean", "interval", "pooled", "median", "popular", "chance", "adjusted"]
+    return show_columns(table, [*names, "users", "undefined", *counts])
 
 
 def build_audit_table(data: ReportData) -> ShownTable:
     """Return the table of the audit, a column per metric."""
-    table = data.audit_table.T.map(format_number).rename_axis("audit")
-    return ShownTable(_AUDIT, table.set_axis(table.index.str.replace("_", " ")).reset_index())
+    table = show_columns(data.audit_table).set_axis(data.audit_table.index).T.rename_axis("audit")
+    return ShownTable(_AUDIT, table.reset_index())
 
 
 def build_remarks_section(
@@ -139,21 +135,6 @@ def build_signatures_section(
         versions = [f"{name} {version(name.lower())}" for name in ("NumPy", "pandas", "SciPy")]
         parts = [*shell, python, *parts, [f"Made with {', '.join([own_versions, *versions])}."]]
     return Section("how", "How this was computed", f"{lead}.", parts)
-
-
-def format_cells(frame: pd.DataFrame, brief: Sequence[str] = ()) -> pd.DataFrame:
-    """Return a table of numbers as text; `brief` columns have at most five digits."""
-    table = frame.reset_index()
-    texts = {
-        name: [_format_cell(value, brief=name in brief) for value in table[name]] for name in table
-    }
-    return pd.DataFrame(texts)
-
-
-def _format_cell(value: object, *, brief: bool) -> str:
-    if isinstance(value, float):
-        return f"{value:.5g}" if brief and not np.isnan(value) else format_number(value)
-    return "-" if value is None else str(value)
 
 
 # Lists, conventions and signatures, in a notebook

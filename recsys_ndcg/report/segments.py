@@ -23,19 +23,12 @@ from recsys_ndcg.rendering import (
     Renderable,
     Section,
     ShownTable,
-    format_p_value,
-    format_range,
-    format_signed,
     list_first,
     pluralise,
+    show_columns,
 )
 from recsys_ndcg.report.data import UnknownKeyError
-from recsys_ndcg.report.document import (
-    INTERVAL,
-    build_remarks_section,
-    build_signatures_section,
-    format_cells,
-)
+from recsys_ndcg.report.document import build_remarks_section, build_signatures_section
 from recsys_ndcg.scoring import subtract_scores
 from recsys_ndcg.significance import GroupResults, compare_groups
 
@@ -48,7 +41,7 @@ _DIFFERENT_CHANCE = 0.05  # a difference between chance levels that makes means 
 _MATTERS = 0.001  # a difference that changes the third decimal
 _MAX_NAMED = 3  # segments in a sentence, and metrics with the same finding
 _ALL = "(all)"
-_COLUMNS = ["metric", "segment", "users", "mean", INTERVAL, "pooled", "chance", "adjusted"]
+_COLUMNS = ["metric", "segment", "users", "mean", "interval", "pooled", "chance", "adjusted"]
 
 
 class HasData(Protocol):
@@ -61,21 +54,16 @@ class HasData(Protocol):
 AnyReport = TypeVar("AnyReport", bound=HasData)
 
 
-def _format_table(segments: Segments[AnyReport]) -> pd.DataFrame:
+def _show_table(segments: Segments[AnyReport]) -> pd.DataFrame:
     """Return the summaries as text: for each metric all users, then each segment."""
     whole = segments.whole._data.summary.assign(segment=_ALL, difference=np.nan, p_corrected=np.nan)
     by_segment = segments.to_frame()
     by_segment["segment"] = [_format_label(label) for label in by_segment["segment"]]
     rows = pd.concat([whole.reset_index(), by_segment], ignore_index=True)
     columns = rows["metric"].map(segments.whole._data.metrics.index).to_numpy()
-    order = np.argsort(columns, kind="stable")
-    rows[INTERVAL] = [*map(format_range, rows["ci_low"], rows["ci_high"])]
-    rows["difference"] = rows["difference"].map(format_signed)
-    rows["p_corrected"] = rows["p_corrected"].map(format_p_value)
-    minus_chance = " (minus chance)" if segments.metrics_minus_chance else ""
-    headings = {"difference": f"vs others{minus_chance}", "p_corrected": "corrected p"}
-    rows = rows[[*_COLUMNS, *headings]].rename(columns=headings)
-    return format_cells(rows.iloc[order].set_index("metric"))
+    basis = "vs_others_minus_chance" if segments.metrics_minus_chance else "vs_others"
+    rows = rows.iloc[np.argsort(columns, kind="stable")].rename(columns={"difference": basis})
+    return show_columns(rows, [*_COLUMNS, basis, "p_corrected"])
 
 
 def _format_label(label: Any) -> str:
@@ -408,11 +396,9 @@ class Segments(ReadOnlyArrays, Renderable, Mapping[Any, AnyReport]):
     def _document(self, *, with_verdict: bool = False) -> Document:  # noqa: ARG002 - it has none
         """Return the document: the table, the remarks and the signatures."""
         by = "" if self.name == "segment" else f" by {self.name}"
-        n_segments, n_users = (
-            pluralise(len(self.labels), "segment"),
-            self.whole._data.counts["users"],
-        )
-        table = ShownTable("The scores, by segment", _format_table(self), n_left_aligned=2)
+        n_users = self.whole._data.counts["users"]
+        n_segments = pluralise(len(self.labels), "segment")
+        table = ShownTable("The scores, by segment", _show_table(self), n_left_aligned=2)
         return Document(
             title="Segments of users",
             facts=f"{n_segments}{by}, {n_users} users",

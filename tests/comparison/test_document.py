@@ -16,7 +16,7 @@ import pandas as pd
 import recsys_ndcg as rn
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.glossary import format_legend
-from recsys_ndcg.rendering import format_number
+from recsys_ndcg.rendering import format_number, format_signed
 from tests.comparison.models import models
 from tests.errors import assert_rejected
 
@@ -234,7 +234,7 @@ def test_numbers_that_round_to_zero_have_no_minus() -> None:
     }  # fmt: skip
     for number, expected in numbers.items():
         for one in (number, np.float64(number)):
-            assert (format_number(one), format_number(one, "+")) == expected
+            assert (format_number(one), format_signed(one)) == expected
 
 
 def _compare_with_missing_lists(how: Any = None, **without: int) -> rn.Comparison:

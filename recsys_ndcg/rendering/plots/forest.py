@@ -146,7 +146,7 @@ def _describe(known: pd.DataFrame, level: float) -> str:
     rows: list[Any] = [*known.itertuples()]
     texts = [
         f"{one.dataset} {format_number(one.mean)}"
-        f"{bracket(format_interval(one.low, one.high, level))}"
+        f"{bracket(format_interval(one.low, one.high, 1 - level))}"
         for one in rows
     ]
     return "; ".join(list_first(texts, _DESCRIBED, "and {} more"))

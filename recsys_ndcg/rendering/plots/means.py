@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import Floats, Positions
-from recsys_ndcg.rendering.numbers import format_interval, format_number, pluralise
+from recsys_ndcg.rendering.numbers import format_interval, format_number, format_range, pluralise
 from recsys_ndcg.rendering.plots import vega
 from recsys_ndcg.rendering.wording import bracket, list_first, make_label, make_labels
 from recsys_ndcg.significance import Moments
@@ -142,7 +142,8 @@ def _draw_rules(rules: dict[str, float], x: Spec) -> list[Spec]:
 def _describe_models(name: str, models: pd.DataFrame, rules: dict[str, float], level: float) -> str:
     """Describe the best and the worst model, chance and the baselines."""
     texts = [
-        f"{one.model} {format_number(one.mean)}{bracket(format_interval(one.low, one.high, level))}"
+        f"{one.model} {format_number(one.mean)}"
+        f"{bracket(format_interval(one.low, one.high, 1 - level))}"
         for one in vega.first_and_last(models)
     ]
     top = int((models["top"] == _TOP).sum())
@@ -214,7 +215,7 @@ def _group_users(activity: Floats, models: int) -> tuple[Positions, dict[int, st
     group = np.searchsorted(ends, activity)
     spans = pd.Series(activity).groupby(group).agg(["min", "max"])
     return group, {
-        place: f"{low:,.6g}" if low == high else f"{low:,.6g}–{high:,.6g}"
+        place: format_range(low, high, form="{:,.6g}".format)
         for place, low, high in spans.itertuples(name=None)
     }
 
@@ -424,6 +425,6 @@ def _describe_cutoffs(metric: str, part: pd.DataFrame, level: float) -> str:
     texts = []
     for one in vega.first_and_last(part):
         chance = "" if np.isnan(one.chance) else f"chance {format_number(one.chance)}"
-        interval = format_interval(one.low, one.high, level)
+        interval = format_interval(one.low, one.high, 1 - level)
         texts.append(f"{format_number(one.mean)} at k = {one.k}{bracket(interval, chance)}")
     return f"The mean of {metric} over users is {' and '.join(texts)}."

@@ -267,7 +267,7 @@ def plot_difference_per_user(  # noqa: PLR0913 - the data, the names and the opt
     mean = float(known.mean())
     (first, second), name = make_labels([a, b], SHORT), make_label(metric)
     which = split_by_outcome(-known if lower_is_better else known, first, second)
-    inside = bracket(format_interval(*interval, level))
+    inside = bracket(format_interval(*interval, 1 - level))
     summary = f"{pluralise(len(known))}, mean {format_number(mean)}{inside}"
     bins = Bins.of(known, around_zero=True)
     x = _make_x(bins, "difference", f"{name} of a user: {first} minus {second}")

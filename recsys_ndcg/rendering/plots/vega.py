@@ -18,7 +18,7 @@ import numpy as np
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.errors import require_libraries
 from recsys_ndcg.files import to_json_value
-from recsys_ndcg.rendering.numbers import name_interval
+from recsys_ndcg.rendering.numbers import format_level
 
 if TYPE_CHECKING:
     import altair as alt
@@ -120,13 +120,13 @@ def tooltip(values: Any, **titles: str) -> list[Spec]:
 
 def tooltip_mean(values: Any, level: float) -> list[Spec]:
     """Return the lines of a tooltip with a mean and its interval."""
-    return tooltip(values, mean="mean", low=f"{name_interval(level)} from", high="to")
+    return tooltip(values, mean="mean", low=f"{format_level(level)} % interval from", high="to")
 
 
 def describe_interval(table: pd.DataFrame, level: float) -> str:
     """Return the words for a mean's interval in a title, empty if no mean has one."""
     known = table[["low", "high"]].notna().all(axis=1).any()
-    return f", with its {name_interval(level)}" if known else ""
+    return f", with its {format_level(level)} % interval" if known else ""
 
 
 def tooltip_users(field: str, title: str = "users") -> Spec:
