@@ -36,6 +36,7 @@ _PARTS = {
     "empty": "nothing_to_compare|too_few_for_a_test",
     "same": "equal_models|equal_values",
     "level": "no_winner|all_level|several_in_first_tier",
+    "cycle": "all_worse_than_another",
     "ranks": "no_winner_by_ranks_or_signs",
     "winner": "clear_winner|winner_by_signs|winner_by_ranks",
     "first": "best_of_all|alone_in_first_tier",
@@ -51,7 +52,7 @@ _PARTS = {
 }
 _PART_OF_KIND = {kind: part for part, kinds in _PARTS.items() for kind in kinds.split("|")}
 _ORDER = re.compile(
-    r"(empty|same|chance|level (power|margin)|ranks mean( margin)?"
+    r"(empty|same|chance|cycle|level (power|margin)|ranks mean( margin)?"
     r"|(winner|winner mean|first next) (effect|margin)|baseline( power| margin)?)"
     r"( chance)?( against)?"
 )
