@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Iterable
+from importlib.resources import files
 from typing import Any
 
 from recsys_ndcg.findings import Finding
@@ -19,6 +21,14 @@ def claim(*kinds: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         return check
 
     return add
+
+
+def read_kinds() -> dict[str, list[str]]:
+    """Return the kinds of each group of templates."""
+    path = files("recsys_ndcg.findings") / "templates.toml"
+    groups = tomllib.loads(path.read_text(encoding="utf-8"))
+    del groups["pieces"]
+    return {name: [kind for kind in group if kind != "severity"] for name, group in groups.items()}
 
 
 def check_claims(findings: Iterable[Finding], known: Any) -> list[str]:

@@ -13,6 +13,8 @@ import numpy as np
 from scipy import stats
 
 import recsys_ndcg as rn
+from recsys_ndcg.comparison.verdict import judge
+from recsys_ndcg.findings import Finding
 from tests.findings.claims import claim
 
 _OF_RANKS = {"sign": "sign test", "wilcoxon": "Wilcoxon signed-rank test"}
@@ -107,6 +109,11 @@ class Numbers:
 
 #: Many findings are about the same metric.
 read_numbers = lru_cache(maxsize=8)(Numbers)
+
+
+def judge_metric(found: rn.Comparison, metric: str) -> list[Finding]:
+    """Return the findings of the verdict in a metric."""
+    return judge(found._data.by_metric[metric])
 
 
 # Two models
