@@ -285,7 +285,7 @@ class Comparison(Renderable):
 
     @property
     def _verdict_findings(self) -> list[Finding]:
-        return [finding for one in self._data.by_metric.values() for finding in judge(one)]
+        return [finding for result in self._data.by_metric.values() for finding in judge(result)]
 
     @lazy_property
     def _remarks(self) -> list[Finding]:
