@@ -39,13 +39,7 @@ from recsys_ndcg.errors import (
     suggest,
 )
 from recsys_ndcg.files import Archive, check_ids, to_json_value
-from recsys_ndcg.findings import (
-    Finding,
-    Gate,
-    tabulate_findings,
-    write_sentences,
-    write_verdict,
-)
+from recsys_ndcg.findings import Finding, Gate, tabulate_findings, write_sentences, write_verdict
 from recsys_ndcg.input import make_index
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.metrics import Metric, list_metric_names
