@@ -24,7 +24,7 @@ from samples import (
 )
 from scipy import stats
 
-from recsys_ndcg.comparison.verdict import explain_roughness
+from recsys_ndcg.comparison.verdict import find_roughness
 from recsys_ndcg.report.gaps import describe_groups
 from recsys_ndcg.significance.effects import CombinedEffect, combine_effects
 from recsys_ndcg.significance.groups import compare_groups
@@ -312,8 +312,10 @@ def count_rough(sample: Sample) -> Outcomes:
 
 def _is_rough(found: PairResults, pair: int, margin: float | None = None) -> bool:
     metric = SimpleNamespace(per_user=True)
-    result: Any = SimpleNamespace(mean_tests=found, testing=Testing(), metric=metric, margin=margin)
-    return bool(explain_roughness(result, pair))
+    names = {"name": "", "ranked": "", "named_pairs": [("", "")] * len(PAIRS)}
+    how = {"testing": Testing(), "metric": metric, "margin": margin}
+    result: Any = SimpleNamespace(mean_tests=found, **how, **names)
+    return bool(find_roughness(result, pair))
 
 
 # Tests of many models

@@ -38,7 +38,7 @@ from recsys_ndcg.errors import InvalidInputError, is_number, quote, suggest
 from recsys_ndcg.significance import CORRECTIONS, FAMILIES, TESTS
 
 if TYPE_CHECKING:
-    from recsys_ndcg.comparison import Gate
+    from recsys_ndcg.findings import Gate
     from recsys_ndcg.metrics import Metric
 
 Limits = Annotated[list[str], option("METRIC=NUMBER")]
@@ -61,21 +61,18 @@ class Limit(NamedTuple):
     metric: Metric
     value: float
 
-    def check(self, row: Any, of: str = "") -> Gate:
+    def check(self, row: Any, model: str | None = None) -> Gate:
         """Return whether a model passes; `row` has its mean and its number of users."""
-        from recsys_ndcg.comparison import Gate
+        from recsys_ndcg.findings import Finding, Gate
 
-        name, mean = str(self.metric), row["mean"]
-        if math.isnan(mean):
-            return Gate(passed=False, reason=f"No user has a score in {name}{of}.")
-        more = self.metric.greater_is_better
-        bad = mean < self.value if more else mean > self.value
-        side = f"{'' if bad else 'not '}{'below' if more else 'above'}"
-        reason = (
-            f"The mean {name}{of} is {mean:.6g} over {row['users']:.0f} users, {side} "
-            f"{self.value:g}."
-        )
-        return Gate(passed=not bad, reason=reason)
+        mean, is_least = float(row["mean"]), self.metric.greater_is_better
+        passed = mean >= self.value if is_least else mean <= self.value
+        kind = "mean_within_limit" if passed else "mean_beyond_limit"
+        numbers = {"mean": mean, "users": int(row["users"])}
+        numbers |= {"limit": self.value, "is_least": is_least}
+        names = {"metric": str(self.metric), "model": model}
+        finding = Finding("no_score" if math.isnan(mean) else kind, numbers, names)
+        return Gate(passed=passed, findings=(finding,))
 
 
 def _parse_limit(option: str, text: str, k: Sequence[int | None]) -> Limit:
@@ -326,7 +323,7 @@ def compare(  # noqa: PLR0913 - one parameter per group of options
         output.show_comparison(comparison, kinds)
     gated_models = [name for name in files if name != other]
     gates = [
-        limit.check(comparison.leaderboards[str(limit.metric)].loc[model], f" of {model}")
+        limit.check(comparison.leaderboards[str(limit.metric)].loc[model], model)
         for limit in limits
         for model in gated_models
     ]

@@ -29,7 +29,7 @@ from recsys_ndcg.comparison.model_scores import CHANCE, ModelScores
 from recsys_ndcg.comparison.paper_table import write_paper_table
 from recsys_ndcg.comparison.remarks import describe_missing_lists, write_remarks
 from recsys_ndcg.comparison.two_models import Movers, compute_overlaps, find_movers
-from recsys_ndcg.comparison.verdict import Gate, decide_gate, write_verdict
+from recsys_ndcg.comparison.verdict import decide_gate, judge
 from recsys_ndcg.errors import (
     InvalidInputError,
     check_choice,
@@ -39,6 +39,7 @@ from recsys_ndcg.errors import (
     suggest,
 )
 from recsys_ndcg.files import Archive, check_ids, to_json_value
+from recsys_ndcg.findings import Finding, Gate, write_verdict
 from recsys_ndcg.input import make_index
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.metrics import Metric, list_metric_names
@@ -388,7 +389,9 @@ class Comparison(Renderable):
         level = data.testing.alpha if alpha is None else alpha
         testing = replace(data.testing, test="t", correction="none", alpha=level, family="pairs")
         pair = replace(data, model_scores=two_models, testing=testing, margin=margin)
-        return decide_gate(pair.by_metric[name], describe_missing_lists(self, pair.models, [name]))
+        missing = describe_missing_lists(self, pair.models, [name])
+        more = [Finding("remark_on_lists", names={"text": missing})] if missing else []
+        return decide_gate(pair.by_metric[name], more)
 
     def signature(self, metric: str | Metric | None = None) -> Signature:
         """Return how a metric, by default the first, was computed for the first model."""
@@ -396,7 +399,7 @@ class Comparison(Renderable):
 
     def _verdict_in(self, metric: str | Metric | None = None) -> str:
         """Return the result in any metric, by default the first, in a few sentences."""
-        return str(write_verdict(self._data.by_metric[self._find_metric(metric)]))
+        return str(write_verdict(judge(self._data.by_metric[self._find_metric(metric)])))
 
     def _verdicts(self, metric: str | Metric | None = None) -> list[Verdict]:
         """Return the verdict in a metric, and in the first metric of each other protocol.
@@ -409,7 +412,8 @@ class Comparison(Renderable):
         names = {self._data.by_metric[name].ranked: name for name in reversed(self.metrics)}
         first = self._data.by_metric[self._find_metric(metric)]
         others = [name for ranked, name in names.items() if ranked != first.ranked]
-        return [write_verdict(self._data.by_metric[one]) for one in (first.name, *reversed(others))]
+        chosen = (first.name, *reversed(others))
+        return [write_verdict(judge(self._data.by_metric[one])) for one in chosen]
 
     def plot(  # noqa: PLR0913 - each kind uses some
         self,

@@ -16,7 +16,7 @@ from recsys_ndcg.calls import take_options
 from recsys_ndcg.comparison.comparison import Comparison
 from recsys_ndcg.comparison.document import format_differences
 from recsys_ndcg.comparison.remarks import describe_missing_lists
-from recsys_ndcg.comparison.verdict import write_verdict
+from recsys_ndcg.comparison.verdict import judge
 from recsys_ndcg.errors import (
     InvalidInputError,
     check_level,
@@ -26,6 +26,7 @@ from recsys_ndcg.errors import (
     suggest,
 )
 from recsys_ndcg.files import to_json_value
+from recsys_ndcg.findings import write_verdict
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.rendering import (
     Charts,
@@ -232,10 +233,10 @@ class MetaAnalysis(Renderable):
 
     def _judge(self) -> Verdict:
         if len(self.datasets) == 1:
-            return write_verdict(self._first._data.by_metric[self.metric])
-        judge = _judge_pair if len(self._pairs) == 1 else _judge_pairs
+            return write_verdict(judge(self._first._data.by_metric[self.metric]))
+        write = _judge_pair if len(self._pairs) == 1 else _judge_pairs
         where = self._first._data.by_metric[self.metric].where
-        return Verdict(*map(escape_invisible, judge(self, where)))
+        return Verdict(*map(escape_invisible, write(self, where)))
 
     @property
     def remarks(self) -> list[str]:

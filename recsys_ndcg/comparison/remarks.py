@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recsys_ndcg.comparison.model_scores import CHANCE
-from recsys_ndcg.comparison.verdict import explain_roughness
+from recsys_ndcg.comparison.verdict import find_roughness
 from recsys_ndcg.errors import escape_invisible, format_count
 from recsys_ndcg.rendering import (
     format_size,
@@ -207,9 +207,9 @@ def _find_test_remarks(
     reasons, where = [], []
     for result in by_metric:
         rough = [
-            f"{one} and {other} in {result.name}: {reason}"
+            f"{one} and {other} in {result.name}: {reason.sentence[17:-1]}"
             for pair, (one, other) in enumerate(result.named_pairs)
-            if (reason := explain_roughness(result, pair))
+            if (reason := find_roughness(result, pair))
         ]
         if rough:
             n_pairs = len(result.named_pairs)

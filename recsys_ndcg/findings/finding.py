@@ -16,7 +16,10 @@ from recsys_ndcg.rendering import Verdict, list_first
 #: The worst first. "error": scores are wrong; "warning": they mean less than they seem to.
 SEVERITIES = ("error", "warning", "fact")
 #: Names that are of models, in the order of the column `models`.
-_MODELS = ("winner", "loser", "model", "models", "other", "others", "baseline")
+_MODELS = (
+    *("winner", "loser", "model", "models", "other", "others"),
+    *("better", "worse", "level", "baseline"),
+)
 _MAX_SENTENCES = 3  # about the same thing
 
 
@@ -54,7 +57,7 @@ class Finding:
     @property
     def models(self) -> tuple[str, ...]:
         """The models that it is about."""
-        given = [self.names[role] for role in _MODELS if role in self.names]
+        given = [self.names[role] for role in _MODELS if self.names.get(role)]
         parts = [(each,) if isinstance(each, str) else each for each in given]
         return tuple(dict.fromkeys(name for part in parts for name in part))
 

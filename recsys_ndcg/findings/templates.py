@@ -3,7 +3,8 @@
 A template has values in braces, and optional pieces in brackets:
 
 - ``{difference:size}``: a value in one of the formats below, or in one of Python's, as ``{x:.1f}``;
-- ``{users:# user}``: a number and its noun, ``1 user`` or ``1,234 users``;
+- ``{users:# user}``: a number and its noun, ``1 user`` or ``1,234 users``; of several numbers, the
+  least and the largest;
 - ``{models:is/are}``: the first word if there is one of them, else the second;
 - ``{is_sure:?}``: nothing; if it is false, the piece around it is left out;
 - ``[first|second]``: the first piece whose values are all known (not missing, None, NaN or empty);
@@ -35,7 +36,6 @@ from recsys_ndcg.rendering import (
     format_span,
     join_names,
     list_first,
-    pluralise,
 )
 
 #: The formats of values, by the name that templates use.
@@ -45,6 +45,8 @@ FORMATS: dict[str, Callable[[Any], str]] = {
     "size": format_size,
     "p": format_p,
     "percent": format_percent,
+    "level": lambda alpha: f"{100 * (1 - alpha):.10g}",
+    "gain": lambda change: f"{'+' if change > 0 else ''}{format_size(change)}",
     "share": format_share,
     "period": format_period,
     "span": format_span,
@@ -75,7 +77,8 @@ class Template:
     each : str
         What ``{each}`` stands for, at each place of its values.
     join, rest : str
-        What stands between them, and for those after the third; {} is their number.
+        What stands between them, or "and" before the last; and for those after the third, where
+        {} is their number.
     more : str
         The sentence for findings after the third with the same text here; {} is their number.
     """
@@ -103,6 +106,8 @@ class Template:
         texts = [
             self.fill(self.each, {**values, **dict(zip(fields, row, strict=True))}) for row in rows
         ]
+        if self.join == "and":
+            return join_names(texts)
         return self.join.join(list_first(texts, 3, self.rest))
 
 
@@ -179,11 +184,16 @@ def _format(value: Any, form: str) -> str:
     if form in FORMATS:
         return FORMATS[form](value)
     if form.startswith("# "):
-        return pluralise(value, form[2:])
+        numbers = value if _is_sequence(value) else [value]
+        return f"{format_span(numbers)} {form[2:]}{'' if _is_one(value) else 's'}"
     if "/" in form:
         singular, plural = form.split("/")
-        is_one = value == 1
-        if _is_sequence(value):
-            is_one = len(value) == 1 or (isinstance(value[0], Number) and set(value) == {1})
-        return singular if is_one else plural
+        return singular if _is_one(value) else plural
     return "" if form == "?" else format(value, form)
+
+
+def _is_one(value: Any) -> bool:
+    """Return whether a noun for a number, several numbers, or several names is singular."""
+    if not _is_sequence(value):
+        return bool(value == 1)
+    return {*value} == {1} if isinstance(value[0], Number) else len(value) == 1

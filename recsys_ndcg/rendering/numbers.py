@@ -127,7 +127,7 @@ def format_percent(share: float) -> str:
 def format_span(counts: Sequence[int]) -> str:
     """Return the least and the largest number, or the only one."""
     low, high = min(counts), max(counts)
-    return str(low) if low == high else f"{low} to {high}"
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def format_share(share: float) -> str:
