@@ -11,6 +11,7 @@ import numpy as np
 from recsys_ndcg.comparison.model_scores import CHANCE
 from recsys_ndcg.comparison.verdict import find_roughness
 from recsys_ndcg.errors import escape_invisible, format_count
+from recsys_ndcg.findings import Finding, write_sentences
 from recsys_ndcg.rendering import (
     format_size,
     format_span,
@@ -18,10 +19,7 @@ from recsys_ndcg.rendering import (
     join_names,
     list_first,
 )
-from recsys_ndcg.report import (
-    describe_equal_scores,
-    describe_rough_means,
-)
+from recsys_ndcg.report import find_equal_scores, find_rough_means
 from recsys_ndcg.significance import MIN_DIFFERENT, Testing, compare_pairs
 
 if TYPE_CHECKING:
@@ -147,17 +145,16 @@ def _find_length_remarks(comparison: Comparison) -> Iterator[str]:
 
 def _find_equal_scores(comparison: Comparison) -> list[str]:
     """Return a remark on each mean of scores that do not vary, or whose interval is rough."""
-    lines = []
+    findings: list[Finding] = []
     for name in comparison._data.metrics_of_users:
         result, board = comparison._data.by_metric[name], comparison.leaderboards[name]
-        for model in np.array(result.models, dtype=object)[result.score_moments.is_constant]:
-            if model != CHANCE:
-                users, mean, low = board.loc[model, ["users", "mean", "ci_low"]]
-                who = f"All {users:.0f} users of {model}"
-                lines.append(describe_equal_scores(who, name, mean, low))
-        names = [None if model == CHANCE else (f" of {model}", name) for model in result.models]
-        lines += describe_rough_means(result.score_moments, result.scores, names, result.is_bounded)
-    return list_first(lines, _MAX_LINES, "… and the same for {} more means.")
+        names = [
+            None if model == CHANCE else {"metric": name, "model": model} for model in result.models
+        ]
+        table, moments = board.reindex(result.models), result.score_moments
+        findings += find_equal_scores(table, moments.is_constant, names)
+        findings += find_rough_means(moments, result.scores, result.is_bounded, names)
+    return write_sentences(findings)
 
 
 def _find_runs_remarks(

@@ -256,7 +256,7 @@ def to_json_value(value: Any) -> Any:
     """
     if isinstance(value, dict):
         return {str(name): to_json_value(item) for name, item in value.items()}
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [to_json_value(item) for item in value]
     value = value.item() if isinstance(value, np.generic) else value
     return None if isinstance(value, float) and not math.isfinite(value) else value

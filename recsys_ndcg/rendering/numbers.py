@@ -130,11 +130,6 @@ def format_span(counts: Sequence[int]) -> str:
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
-def format_share(share: float) -> str:
-    """Format a share in percent, with one decimal."""
-    return f"{100 * share:.1f} %"
-
-
 def format_period(period: Sequence[float]) -> str:
     """Return the first and the last of some times, and the days between them if they are dates.
 

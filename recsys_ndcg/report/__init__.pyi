@@ -10,8 +10,8 @@ from recsys_ndcg.report.page import build_cutoff_section as build_cutoff_section
 from recsys_ndcg.report.page import build_user_section as build_user_section
 from recsys_ndcg.report.page import write_call_arguments as write_call_arguments
 from recsys_ndcg.report.page import write_inputs as write_inputs
-from recsys_ndcg.report.remarks import describe_equal_scores as describe_equal_scores
-from recsys_ndcg.report.remarks import describe_rough_means as describe_rough_means
+from recsys_ndcg.report.remarks import find_equal_scores as find_equal_scores
+from recsys_ndcg.report.remarks import find_rough_means as find_rough_means
 from recsys_ndcg.report.report import Report as Report
 from recsys_ndcg.report.report import build_audit_report as build_audit_report
 from recsys_ndcg.report.report import build_report as build_report
