@@ -15,7 +15,7 @@ import pandas as pd
 from recsys_ndcg.calls import take_options
 from recsys_ndcg.comparison.comparison import Comparison
 from recsys_ndcg.comparison.document import format_differences
-from recsys_ndcg.comparison.remarks import describe_missing_lists
+from recsys_ndcg.comparison.remarks import find_missing_lists
 from recsys_ndcg.comparison.verdict import judge
 from recsys_ndcg.errors import (
     InvalidInputError,
@@ -505,8 +505,13 @@ def _check_signatures(read: Mapping[str, Comparison], metric: str) -> None:
 def _find_remarks(found: MetaAnalysis) -> Iterator[str]:
     """Yield one sentence for each limit of what the data sets show."""
     count, read = len(found.datasets), found.comparisons
-    lists = {name: describe_missing_lists(one, found.models) for name, one in read.items()}
-    lines = (f"{name}: {line}" for name, line in lists.items() if line)
+    lines = (
+        f"{name}: {missing.sentence}"
+        for name, one in read.items()
+        for missing in find_missing_lists(
+            {model: one._data.model_scores[model] for model in found.models}, one.signatures
+        )
+    )
     yield from list_first(lines, _MAX_NAMED, "… and the same on {} more data sets.")
     if count == 1:
         yield "One data set is one observation: it has no mean over data sets, and no interval."

@@ -20,7 +20,6 @@ from recsys_ndcg.comparison.model_scores import (
     add_chance,
     align_models,
 )
-from recsys_ndcg.comparison.remarks import CAVEAT
 from recsys_ndcg.convention import ConventionLike
 from recsys_ndcg.errors import (
     InvalidInputError,
@@ -34,6 +33,7 @@ from recsys_ndcg.errors import (
 )
 from recsys_ndcg.evaluation import evaluate_in_memory, pair_tables
 from recsys_ndcg.files import Archive
+from recsys_ndcg.findings import Finding
 from recsys_ndcg.input import read_rows
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.lists import RankedLists
@@ -156,9 +156,10 @@ def compare(  # noqa: PLR0913 - the contract
     known: dict[str, Any] = {name: options.pop(name, None) for name in SOURCES}  # type: ignore[misc]
     testing = check_test_options(users=users, margin=margin, **options)
     if not testing.test_kind.is_test_of_mean:
+        disputed = Finding("disputed_test").sentence
         warn(
-            f"`test={testing.test!r}`: {CAVEAT} Choose 't', 'randomisation' or 'bootstrap' for the "
-            "mean."
+            f"`test={testing.test!r}`: {disputed} Choose 't', 'randomisation' or 'bootstrap' for "
+            "the mean."
         )
     known["catalogue"], n_items = split_catalogue(known["catalogue"])
     evaluation = EvaluationOptions(

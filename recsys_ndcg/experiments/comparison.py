@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from recsys_ndcg.comparison import Comparison, write_remarks
-from recsys_ndcg.errors import InvalidInputError, format_count
+from recsys_ndcg.comparison import Comparison
+from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.experiments.fold_scores import (
     FoldScores,
     build_cold_start_document,
@@ -19,8 +19,9 @@ from recsys_ndcg.experiments.fold_scores import (
 )
 from recsys_ndcg.experiments.trends import Trends
 from recsys_ndcg.files import to_json_value
+from recsys_ndcg.findings import Finding
 from recsys_ndcg.lazy import lazy_property
-from recsys_ndcg.rendering import Document, ReadableTable, join_names
+from recsys_ndcg.rendering import Document, ReadableTable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -97,24 +98,16 @@ class ExperimentComparison(Comparison):
         table = make_cold_start_table(self, self._folds)
         return ReadableTable.of(table, partial(build_cold_start_document, self, self._folds))
 
-    @property
-    def remarks(self) -> list[str]:
-        """Limits of what the numbers show, a sentence each."""
-        return write_remarks(self, self._find_split_remarks())
-
-    def _find_split_remarks(self) -> Iterator[str]:
-        """Yield a remark on the errors, and one on the warnings, that the checks of folds found."""
+    def _find_training_remarks(self) -> Iterator[Finding]:
+        """Find the errors, and the warnings, that the checks of folds found."""
         checks: Any = self.split_checks
         *fold, _ = checks.index.names
         for verdict in ("error", "warning"):
             bad = checks[checks["verdict"] == verdict]
             if len(bad):
-                some, every = (one.groupby(level=fold).ngroups for one in (bad, checks))
-                names = join_names(bad.index.unique("check"))
-                yield (
-                    f"check_split finds {verdict}s in {some} of {format_count(every, 'fold')}: "
-                    f"{names} (split_checks)."
-                )
+                some, every = (table.groupby(level=fold).ngroups for table in (bad, checks))
+                names = {"verdict": verdict, "checks": bad.index.unique("check").tolist()}
+                yield Finding("bad_folds", {"bad": some, "folds": every}, names, verdict)
 
     def plot(
         self, kind: str = "tiers", *, metric: str | Metric | None = None, **options: Any

@@ -7,6 +7,7 @@ A template has values in braces, and optional pieces in brackets (braces of Pyth
 - ``{users:# user}``: a number and its noun, ``1 user`` or ``1,234 users``; of several numbers, the
   least and the largest;
 - ``{models:is/are}``: the first word if there is one of them, else the second;
+- ``{difference:>above/below}``: the first word if it is positive, or all are, else the second;
 - ``{is_sure:?}``: nothing; if it is false, the piece around it is left out;
 - ``[first|second]``: the first piece whose values are all known (not missing, None, NaN or empty);
 - ``{each}``: the template ``each``, filled for each place of its values, which are sequences;
@@ -43,6 +44,7 @@ FORMATS: dict[str, Callable[[Any], str]] = {
     "number": format_number,
     "signed": format_signed,
     "size": format_size,
+    "distance": lambda difference: format_size(abs(difference)),
     "p": format_p,
     "percent": format_percent,
     "level": lambda alpha: f"{100 * (1 - alpha):.10g}",
@@ -185,6 +187,9 @@ def _format(value: Any, form: str) -> str:
     if form.startswith("# "):
         numbers = value if _is_sequence(value) else [value]
         return f"{format_span(numbers)} {form[2:]}{'' if _is_one(value) else 's'}"
+    if form.startswith(">"):
+        above, below = form[1:].split("/")
+        return above if np.all(np.array(value) > 0) else below
     if "/" in form:
         singular, plural = form.split("/")
         return singular if _is_one(value) else plural

@@ -16,6 +16,7 @@ from recsys_ndcg.comparison import judge
 from recsys_ndcg.findings import Finding, Gate, read_templates
 from tests.comparison.scenarios import draw_result
 from tests.findings.claims import check_claims
+from tests.findings.remark_claims import check_remarks
 from tests.findings.verdict_claims import Gated, Numbers
 from tests.registered import restore_metrics
 
@@ -45,9 +46,10 @@ QUICK = (
 )
 #: Kinds that are not drawn, but have a test of their own.
 ELSEWHERE = {
-    *("nothing_fails", "findings_fail", "remark_on_lists"),
+    *("nothing_fails", "findings_fail"),
     *("no_score", "mean_within_limit", "mean_beyond_limit"),  # of the command line
     "all_worse_than_another",
+    "bad_folds",  # of an experiment
 }
 #: What the kinds of a verdict do, and in which order.
 _PARTS = {
@@ -116,6 +118,7 @@ def _check_gate(drawn: tuple[rn.Comparison, Gate, dict[str, Any]]) -> list[str]:
 #: How the findings of each group are checked, by the type of what is drawn.
 CHECKS: dict[tuple[type, str], Callable[[Any], list[str]]] = {
     (rn.Comparison, "verdict"): _check_verdicts,
+    (rn.Comparison, "remark"): check_remarks,
     (tuple, "gate"): _check_gate,
 }
 
