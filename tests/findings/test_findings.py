@@ -28,7 +28,7 @@ QUICK = (
 )
 #: Kinds that are not drawn, but have a test of their own.
 ELSEWHERE = {
-    *("nothing_fails", "findings_fail", "split_passes", "split_fails"),
+    *("nothing_fails", "findings_fail"),
     *("no_score", "mean_within_limit", "mean_beyond_limit"),  # of the command line
     "all_worse_than_another",
     "bad_folds",  # of an experiment
