@@ -48,8 +48,8 @@ MEMBERS = {
         "to_html to_latex to_markdown to_metrics users values"
     ),
     rn.Comparison: (
-        "intervals leaderboard leaderboards load metrics models movers not_worse optimism "
-        "overlap pairwise per_user plot remarks save segments signature signatures "
+        "findings intervals leaderboard leaderboards load metrics models movers not_worse "
+        "optimism overlap pairwise per_user plot remarks save segments signature signatures "
         "to_dict to_frame to_html to_latex to_markdown to_metrics users verdict"
     ),
     rn.results.ExperimentComparison: "cold_start runs split_checks trends",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -123,7 +124,7 @@ def _spoil(rng: np.random.Generator, parts: dict[str, pd.DataFrame]) -> None:
     if rng.random() < 0.1:
         part = rng.choice([*parts])
         parts[part] = parts[part].assign(timestamp=parts[part]["timestamp"] * 1000)
-    for part, column in (("train", "timestamp"), ("test", "timestamp"), ("test", "rating")):
+    for part, column in itertools.product(("train", "test"), ("timestamp", "rating")):
         if rng.random() < 0.1:
             is_there = rng.random(len(parts[part])) < 0.9
             parts[part] = parts[part].assign(**{column: parts[part][column].where(is_there)})

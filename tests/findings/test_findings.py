@@ -15,6 +15,7 @@ import recsys_ndcg as rn
 from recsys_ndcg.findings import Finding, Gate
 from tests.comparison.scenarios import draw_result
 from tests.findings.claims import check_claims, read_kinds
+from tests.findings.remark_claims import check_remarks
 from tests.findings.verdict_claims import Gated, Numbers, judge_metric
 from tests.registered import restore_metrics
 
@@ -26,9 +27,10 @@ QUICK = (
 )
 #: Kinds that are not drawn, but have a test of their own.
 ELSEWHERE = {
-    *("nothing_fails", "findings_fail", "remark_on_lists", "split_passes", "split_fails"),
+    *("nothing_fails", "findings_fail"),
     *("no_score", "mean_within_limit", "mean_beyond_limit"),  # of the command line
     "all_worse_than_another",
+    "bad_folds",  # of an experiment
 }
 #: What the kinds of a verdict do, and in which order.
 _PARTS = {
@@ -97,6 +99,7 @@ def _check_gate(drawn: tuple[rn.Comparison, Gate, dict[str, Any]]) -> list[str]:
 #: How the findings of each group are checked, by the type of what is drawn.
 CHECKS: dict[tuple[type, str], Callable[[Any], list[str]]] = {
     (rn.Comparison, "verdict"): _check_verdicts,
+    (rn.Comparison, "remark"): check_remarks,
     (tuple, "gate"): _check_gate,
 }
 

@@ -24,7 +24,7 @@ Parts = dict[str, Any]
 HOW: Any = {"threshold": 4}
 VERDICTS = ("error", "warning", "fact")
 #: Drawn splits in which every check finds something.
-QUICK = (*range(20), 53, 54, 76, 103, 158)
+QUICK = (*range(36), 63, 75, 98)
 
 
 def make_split() -> Parts:
