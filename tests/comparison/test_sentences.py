@@ -42,10 +42,10 @@ def check_result(found: Any) -> list[str]:
         return check_sentences(gate.reason, "gate|rough", known)
     if isinstance(found, rn.Comparison):
         return [*_check_verdicts(found), *_check_remarks(found)]
-    is_analysis = hasattr(found, "comparisons")
-    groups, lines = ("data sets" if is_analysis else "segments"), found.remarks
-    made = [one for line in lines for one in check_sentences(line, groups, found)]
-    if is_analysis and len(found.datasets) > 1:
+    if not hasattr(found, "comparisons"):  # tests/findings checks segments
+        return []
+    made = [one for line in found.remarks for one in check_sentences(line, "data sets", found)]
+    if len(found.datasets) > 1:
         made += check_sentences(found.verdict, "data set", found)
     return made
 
