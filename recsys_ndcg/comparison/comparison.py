@@ -39,7 +39,13 @@ from recsys_ndcg.errors import (
     suggest,
 )
 from recsys_ndcg.files import Archive, check_ids, to_json_value
-from recsys_ndcg.findings import Finding, Gate, write_sentences, write_verdict
+from recsys_ndcg.findings import (
+    Finding,
+    Gate,
+    tabulate_findings,
+    write_sentences,
+    write_verdict,
+)
 from recsys_ndcg.input import make_index
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.metrics import Metric, list_metric_names
@@ -78,6 +84,8 @@ class Comparison(Renderable):
         A row per metric and pair of models.
     verdict : str
         The result under each protocol, in a few sentences.
+    findings : pandas.DataFrame
+        A row per finding of the verdicts and the remarks.
     """
 
     _data: ComparedModels
@@ -254,6 +262,30 @@ class Comparison(Renderable):
     def remarks(self) -> list[str]:
         """Limits of what the numbers show, a sentence each."""
         return write_sentences(self._remarks)
+
+    @property
+    def findings(self) -> pd.DataFrame:
+        """What the numbers show and what limits it: each metric's verdict, then the remarks.
+
+        A row per finding. Columns: kind, what was found; metric, missing if it is about several or
+        none; models, a tuple of names; numbers, a dict of what shows it; severity, ``"warning"`` if
+        the numbers mean less than they seem to, ``"error"`` if they are wrong, else ``"fact"``; and
+        sentence. Of many remarks about the same thing, `remarks` has the first three only.
+
+        Examples
+        --------
+        >>> import recsys_ndcg as rn
+        >>> good = {user: [(4, 5), (3, 2), (2, 4)] for user in range(30)}
+        >>> bad = {user: [(user % 3, 5), (1.5, 2), (1.2, 4)] for user in range(30)}
+        >>> found = rn.compare({"good": good, "bad": bad}, metrics="ndcg@3").findings
+        >>> found.loc[found["severity"] == "warning", "kind"].tolist()
+        ['equal_scores', 'rough_tests', 'below_chance']
+        """
+        return tabulate_findings([*self._verdict_findings, *self._remarks])
+
+    @property
+    def _verdict_findings(self) -> list[Finding]:
+        return [finding for result in self._data.by_metric.values() for finding in judge(result)]
 
     @lazy_property
     def _remarks(self) -> list[Finding]:
@@ -603,7 +635,7 @@ class Comparison(Renderable):
         return flatten_metrics(tables, "tier")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the tables, the verdict and the remarks as values for JSON; NaN becomes None.
+        """Return the tables, the verdict and all findings as values for JSON; NaN becomes None.
 
         Examples
         --------
@@ -629,6 +661,7 @@ class Comparison(Renderable):
             "segments": _to_rows(self.segments.reset_index()) if has_segments else None,
             "verdict": self.verdict,
             "remarks": self.remarks,
+            "findings": to_json_value(self.findings.to_dict("records")),
             "signatures": {name: self.signature(name).text for name in self.metrics},
         }
 

@@ -30,6 +30,7 @@ from recsys_ndcg.rendering import (
     UserLists,
     format_number,
     format_signed,
+    list_first,
     plot,
     shorten,
 )
@@ -365,14 +366,23 @@ def _build_means_table(comparison: Comparison) -> ShownTable:
 
 
 def _build_remarks_section(comparison: Comparison) -> Section:
-    """Return the section of remarks, with the audit of each model that has a report."""
+    """Return the section of remarks, with all findings and the audits of models with reports."""
     details: list[Section] = []
     n_audits = max(1, min(_MAX_AUDITED_MODELS, _MAX_AUDITED_ROWS // len(comparison.users)))
     for model, scores in [*comparison._data.model_scores.items()][:n_audits]:
         if scores.report is not None:
             audit = build_audit_table(scores.report)
             details.append(Section.folded(f"The audit of {model}", [scores.report.remarks, audit]))
-    return build_remarks_section(comparison.remarks, details, _AUDITED if details else "")
+    lead = _AUDITED if details else ""
+    details.append(Section.folded("All findings", [_build_findings_table(comparison.findings)]))
+    return build_remarks_section(comparison.remarks, details, lead)
+
+
+def _build_findings_table(findings: pd.DataFrame) -> ShownTable:
+    """Return the table of all findings, without their numbers, which are in the sentences."""
+    cells = findings[["kind", "metric", "models", "severity", "sentence"]].fillna("-")
+    cells["models"] = [", ".join(list_first(models, 3)) or "-" for models in cells["models"]]
+    return ShownTable("What was found", cells, numeric=())
 
 
 def _build_movers_section(comparison: Comparison, a: str, b: str) -> list[Section]:

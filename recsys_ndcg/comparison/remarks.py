@@ -11,7 +11,7 @@ import numpy as np
 
 from recsys_ndcg.comparison.metric_comparison import make_models_table
 from recsys_ndcg.comparison.model_scores import CHANCE
-from recsys_ndcg.comparison.verdict import find_roughness
+from recsys_ndcg.comparison.verdict import find_roughness, list_wins
 from recsys_ndcg.findings import Finding
 from recsys_ndcg.report import find_equal_scores, find_rough_means
 from recsys_ndcg.significance import MIN_DIFFERENT, Testing, compare_pairs
@@ -297,12 +297,12 @@ def _find_novel_but_worse(by_metric: Sequence[MetricComparison]) -> Iterator[Fin
     relevance = next((result for result in by_metric if not result.metric.needs), None)
     if relevance is None:
         return
-    relevances, losses = relevance.sign * relevance.means(), _list_wins(relevance)
+    relevances, losses = relevance.sign * relevance.means(), list_wins(relevance)
     merits: dict[tuple[int, int], list[MetricComparison]] = {}
     for result in by_metric:
         if not result.metric.needs or result.metric.needs_threshold:
             continue
-        best, wins = int(result.columns_by_mean[0]), _list_wins(result)
+        best, wins = int(result.columns_by_mean[0]), list_wins(result)
         better = [winner for winner, loser in losses if loser == best and (best, winner) in wins]
         if better:
             ahead = max(better, key=lambda column: relevances[column])
@@ -315,12 +315,6 @@ def _find_novel_but_worse(by_metric: Sequence[MetricComparison]) -> Iterator[Fin
         metrics = {"metric": relevance.name, "metrics": [result.name for result in results]}
         models = {"model": relevance.models[best], "other": relevance.models[ahead]}
         yield Finding("novel_but_worse", numbers, {**models, **metrics})
-
-
-def _list_wins(result: MetricComparison) -> set[tuple[int, int]]:
-    """Return the pairs of columns of which the first model is significantly better."""
-    pairs = zip(result.pairs.tolist(), result.significant_direction.tolist(), strict=True)
-    return {(a, b) if sign > 0 else (b, a) for (a, b), sign in pairs if sign}
 
 
 def _find_segment_sizes(

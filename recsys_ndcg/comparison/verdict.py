@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from recsys_ndcg.rendering import format_size
 from recsys_ndcg.significance import MIN_DIFFERENT, count_needed_users, power
 
 if TYPE_CHECKING:
-    from recsys_ndcg.arrays import Positions
+    from recsys_ndcg.arrays import Floats, Positions
     from recsys_ndcg.comparison.metric_comparison import MetricComparison
     from recsys_ndcg.significance import PairResults
 
@@ -58,21 +58,19 @@ def _name_test(result: MetricComparison) -> str:
     return f"{name}, {correction}" if max(map(len, result.families)) > 1 else name
 
 
-# Two models
-
-
 def _judge_models(result: MetricComparison) -> list[Finding]:
     """Compare the models, without chance."""
     apart = np.flatnonzero(~result.has_chance)
     if not len(apart):
         return []
-    tests, columns = result.mean_tests.take(apart), np.unique(result.pairs[apart]).tolist()
-    models = [result.models[column] for column in columns]
-    if result.metric.per_user and not tests.wins.any() and not tests.losses.any():
-        numbers = {**_count_units(tests), **_count_many(models)}
-        return [_find(result, "equal_models", numbers, models=models)]
-    if not result.metric.per_user and not tests.difference.any():
-        numbers = {"value": float(result.means()[columns[0]]), **_count_many(models)}
+    tests, columns = result.mean_tests.take(apart), np.unique(result.pairs[apart])
+    per_user = result.metric.per_user
+    if not (tests.wins.any() or tests.losses.any() if per_user else tests.difference.any()):
+        models = _name(result, columns)
+        numbers = {"count": len(models) if len(models) > 2 else None, **_count_units(tests)}
+        if per_user:
+            return [_find(result, "equal_models", numbers, models=models)]
+        numbers["value"] = float(result.means()[columns[0]])
         return [_find(result, "equal_values", numbers, models=models)]
     if len(apart) == 1:
         return _judge_pair(result, int(apart[0]))
@@ -81,47 +79,35 @@ def _judge_models(result: MetricComparison) -> list[Finding]:
     return _judge_many(result, apart)
 
 
+def _name(result: MetricComparison, columns: Iterable[Any]) -> list[str]:
+    return [result.models[column] for column in columns]
+
+
 def _count_units(tests: PairResults) -> dict[str, Any]:
     """Return the numbers of users of some pairs, and of runs if the tests count these, too."""
     runs = tests.runs[tests.runs > 0]
     return {"users": np.unique(tests.users).tolist(), "runs": np.unique(runs).tolist()}
 
 
-def _count_units_of_pair(result: MetricComparison, pair: int) -> dict[str, Any]:
-    """Return a pair's number of users, and of runs if the tests count these, too."""
-    tests = result.mean_tests
-    return {"users": int(tests.users[pair]), "runs": int(tests.runs[pair]) or None}
-
-
-def _count_many(models: Sequence[str]) -> dict[str, int]:
-    """Return the number of models, if a sentence has it instead of their names."""
-    return {"count": len(models)} if len(models) > 2 else {}
+# Two models
 
 
 def _judge_pair(result: MetricComparison, pair: int) -> list[Finding]:
-    testing, direction = result.testing, int(result.significant_direction[pair])
-    numbers: dict[str, Any] = {"p": float(result.mean_tests.p_corrected[pair])}
-    numbers |= _count_units_of_pair(result, pair)
-    names = {"test": testing.test_kind.in_words, **_name_pair(result, pair, direction)}
-    more = _judge_margin(result, pair)
-    if testing.test_kind.is_test_of_mean:
-        numbers |= _measure_lead(result, pair, direction)
-        kind = "clear_winner" if direction else "no_winner"
-        if not more:
-            more = [_find_share(result, pair) if direction else _find_detectable(result, [pair])]
-        return [_find(result, kind, numbers, **names), *more]
-    kind = "winner_by_signs" if testing.test == "sign" else "winner_by_ranks"
+    direction, test = int(result.significant_direction[pair]), result.testing.test
+    is_of_mean = result.testing.test_kind.is_test_of_mean
+    kind = {"sign": "winner_by_signs", "wilcoxon": "winner_by_ranks"}.get(test, "clear_winner")
+    if not direction:
+        kind = "no_winner" if is_of_mean else "no_winner_by_ranks_or_signs"
+    findings = [_compare_pair(result, kind, pair, direction)]
+    if not is_of_mean:
+        findings.append(_compare_means(result, pair))
+    if margins := _judge_margin(result, pair):
+        return [*findings, *margins]
     if direction:
-        more = more or [_find_share(result, pair)]
-    else:
-        kind = "no_winner_by_ranks_or_signs"
-    return [_find(result, kind, numbers, **names), _compare_means(result, pair), *more]
-
-
-def _name_pair(result: MetricComparison, pair: int, direction: int) -> dict[str, str]:
-    """Return the names of two models: winner and loser, or model and other if neither is better."""
-    roles = ("winner", "loser") if direction else ("model", "other")
-    return dict(zip(roles, result.named_pairs[pair][:: direction or 1], strict=True))
+        findings.append(_find_share(result, pair))
+    elif is_of_mean:
+        findings.append(_find_detectable(result, [pair]))
+    return findings
 
 
 def _compare_means(result: MetricComparison, pair: int) -> Finding:
@@ -129,8 +115,97 @@ def _compare_means(result: MetricComparison, pair: int) -> Finding:
     leads = int(np.sign(result.mean_tests.difference[pair]))
     agreement = leads * int(result.significant_direction[pair])
     kind = ("better_mean", "mean_agrees", "mean_contradicts")[agreement] if leads else "equal_means"
-    numbers = _measure_lead(result, pair, leads)
-    return _find(result, kind, numbers, **_name_pair(result, pair, leads))
+    return _compare_pair(result, kind, pair, leads)
+
+
+def _compare_pair(result: MetricComparison, kind: str, pair: int, direction: int) -> Finding:
+    """Find how far a model is ahead of the other, the interval, and both as shares.
+
+    Parameters
+    ----------
+    result : MetricComparison
+        The models.
+    kind : str
+        The kind of the finding.
+    pair : int
+        The pair.
+    direction : {1, -1, 0}
+        1 if the first model is the winner, -1 if the second: its difference is positive if its mean
+        is better, also in an error. 0 for the first model minus the second, in the units of the
+        metric.
+
+    Returns
+    -------
+    Finding
+        The shares are of the other model's mean; NaN is what cannot be computed.
+    """
+    tests, turn = result.mean_tests, direction or result.sign
+    values = np.array([tests.difference, tests.low, tests.high])[:, pair]
+    ratios = 1 + np.array([tests.relative, tests.relative_low, tests.relative_high])[:, pair]
+    if direction < 0:
+        ratios = divide(np.ones(3), ratios, ratios > 0)
+    shares = (result.sign if direction else 1) * (ratios - 1)
+    numbers = {
+        **_sort_ends(turn * values, "difference", "low", "high"),
+        **_sort_ends(shares, "relative", "relative_low", "relative_high"),
+        "p": float(tests.p_corrected[pair]),
+        "alpha": result.testing.alpha,
+        "users": int(tests.users[pair]),
+        "runs": int(tests.runs[pair]) or None,
+        "tests_mean": result.testing.test_kind.is_test_of_mean,
+    }
+    roles = ("winner", "loser") if direction else ("model", "other")
+    names = dict(zip(roles, result.named_pairs[pair][:: direction or 1], strict=True))
+    return _find(result, kind, numbers, test=result.testing.test_kind.in_words, **names)
+
+
+def _sort_ends(values: Floats, *names: str) -> dict[str, float]:
+    """Name a number and the ends of its interval, the lower first; NaN if one is infinite."""
+    middle, *ends = np.where(np.isfinite(values), values, np.nan)
+    return dict(zip(names, map(float, (middle, np.min(ends), np.max(ends))), strict=True))
+
+
+# Several models
+
+
+def _judge_many(result: MetricComparison, apart: Positions) -> list[Finding]:
+    columns, first_rank = np.unique(result.pairs[apart]).tolist(), result.ranks[0]
+    order = [column for column in result.columns_by_mean.tolist() if column in columns]
+    top = [column for column in order if first_rank[column] == 1]
+    behind = [column for column in order if column not in top]
+    wins, units = list_wins(result), _count_units(result.mean_tests.take(apart))
+    names: dict[str, Any] = {"test": _name_test(result), "others": _name(result, behind)}
+    if not top:  # as of three models of which each wins against the next by signs
+        return [_find(result, "all_worse_than_another", units, **names)]
+    if len(top) == 1:
+        (best,), count = top, {"count": len(behind)}
+        if level := [column for column in behind if (best, column) not in wins]:
+            names["others"] = _name(result, level)
+        kind = "alone_in_first_tier" if level else "best_of_all"
+        first = _find(result, kind, units | count, winner=result.models[best], **names)
+        return [first, *_judge_runner_up(result, best, behind[0])]
+    beats_all = all((better, worse) in wins for better in top for worse in behind)
+    numbers = {**units, "count": len(top), "worse_than_some": not beats_all}
+    kind = "several_in_first_tier" if behind else "all_level"
+    headline = _find(result, kind, numbers, models=_name(result, top), **names)
+    tied = [pair for pair in apart.tolist() if {*result.pairs[pair].tolist()} <= {*top}]
+    return [headline, *(_judge_margins(result, order[0]) or [_find_detectable(result, tied)])]
+
+
+def list_wins(result: MetricComparison) -> set[tuple[int, int]]:
+    """Return the pairs of columns of which the first model is significantly better."""
+    pairs = zip(result.pairs.tolist(), result.significant_direction.tolist(), strict=True)
+    return {(a, b) if direction > 0 else (b, a) for (a, b), direction in pairs if direction}
+
+
+def _judge_runner_up(result: MetricComparison, best: int, second: int) -> list[Finding]:
+    """Find how far the only model of the first tier is ahead of the next."""
+    pair = result.pairs.tolist().index(sorted([best, second]))
+    turn = 1 if best < second else -1
+    is_ahead = turn * result.mean_tests.difference[pair] >= 0
+    kind = "runner_up" if is_ahead else "runner_up_with_better_mean"
+    gap = _compare_pair(result, kind, pair, turn if is_ahead else -turn)
+    return [gap, *(_judge_margin(result, pair) or [_find_share(result, pair)])]
 
 
 def _find_contradictions(result: MetricComparison) -> list[Finding]:
@@ -144,108 +219,16 @@ def _find_contradictions(result: MetricComparison) -> list[Finding]:
     return [_find(result, "contradicting_means", models=models, others=others)]
 
 
-def _measure_lead(result: MetricComparison, pair: int, direction: int) -> dict[str, Any]:
-    """Return how far a model is ahead of the other, its interval, and both as a share.
-
-    Parameters
-    ----------
-    result : MetricComparison
-        The models.
-    pair : int
-        The pair.
-    direction : {1, -1, 0}
-        1 if the first model is ahead, -1 if the second; each is so by a positive number, also in an
-        error. 0 for the first model minus the second, in the units of the metric.
-
-    Returns
-    -------
-    dict
-        The shares are of the other model's mean; NaN is what cannot be computed.
-    """
-    tests, turn = result.mean_tests, direction or result.sign
-    values = np.array([tests.difference, tests.low, tests.high])[:, pair]
-    ratios = 1 + np.array([tests.relative, tests.relative_low, tests.relative_high])[:, pair]
-    if direction < 0:
-        ratios = divide(np.ones(3), ratios, ratios > 0)
-    shares = (result.sign if direction else 1) * (ratios - 1)
-    return {
-        "alpha": result.testing.alpha,
-        "tests_mean": result.testing.test_kind.is_test_of_mean,
-        **_sort_ends(turn * values, "difference", "low", "high"),
-        **_sort_ends(shares, "relative", "relative_low", "relative_high"),
-    }
-
-
-def _sort_ends(values: Any, *names: str) -> dict[str, float]:
-    """Name a number and the ends of its interval, the lower first; NaN if they are infinite."""
-    middle, *ends = np.where(np.isfinite(values), values, np.nan).tolist()
-    return dict(zip(names, (middle, *np.sort(ends).tolist()), strict=True))
-
-
-# Several models
-
-
-def _judge_many(result: MetricComparison, apart: Positions) -> list[Finding]:
-    columns, first_rank = np.unique(result.pairs[apart]).tolist(), result.ranks[0]
-    order = [column for column in result.columns_by_mean.tolist() if column in columns]
-    top = [column for column in order if first_rank[column] == 1]
-    behind = [column for column in order if column not in top]
-    if len(top) == 1:
-        return _judge_first(result, apart, [*top, *behind])
-    models, others = ([result.models[column] for column in part] for part in (top, behind))
-    names: dict[str, Any] = {"test": _name_test(result), "models": models, "others": others}
-    numbers: dict[str, Any] = _count_units(result.mean_tests.take(apart))
-    if not top:  # as of three models of which each wins against the next by signs
-        return [_find(result, "all_worse_than_another", numbers, **names)]
-    beats = [_beats(result, better, worse) for better in top for worse in behind]
-    numbers |= {"count": len(models), "worse_than_some": not all(beats)}
-    kind = "several_in_first_tier" if behind else "all_level"
-    headline = _find(result, kind, numbers, **names)
-    tied = [pair for pair in apart.tolist() if {*result.pairs[pair].tolist()} <= {*top}]
-    return [headline, *(_judge_margins(result, order[0]) or [_find_detectable(result, tied)])]
-
-
-def _find_pair(result: MetricComparison, model: int, other: int) -> tuple[int, int]:
-    """Return the place of a pair of columns, and 1 if the model comes first in it, else -1."""
-    pair = result.pairs.tolist().index(sorted([model, other]))
-    return pair, 1 if model < other else -1
-
-
-def _beats(result: MetricComparison, model: int, other: int) -> bool:
-    """Return whether a model is significantly better."""
-    pair, turn = _find_pair(result, model, other)
-    return int(result.significant_direction[pair]) == turn
-
-
-def _judge_first(result: MetricComparison, apart: Positions, order: Sequence[int]) -> list[Finding]:
-    """Judge the only model of the first tier, and how far it is ahead of the next."""
-    best, *others = order
-    numbers = {**_count_units(result.mean_tests.take(apart)), "count": len(others)}
-    level = [other for other in others if not _beats(result, best, other)]
-    kind = "alone_in_first_tier" if level else "best_of_all"
-    names = {
-        "winner": result.models[best],
-        "others": [result.models[column] for column in level or others],
-    }
-    headline = _find(result, kind, numbers, test=_name_test(result), **names)
-    pair, turn = _find_pair(result, best, others[0])
-    is_ahead = turn * result.mean_tests.difference[pair] >= 0
-    lead = _measure_lead(result, pair, turn if is_ahead else -turn)
-    roles = ("winner", "loser") if is_ahead else ("other", "model")
-    models = dict(zip(roles, (result.models[best], result.models[others[0]]), strict=True))
-    kind = "runner_up" if is_ahead else "runner_up_with_better_mean"
-    more = _judge_margin(result, pair) or [_find_share(result, pair)]
-    return [headline, _find(result, kind, lead, **models), *more]
+# Against one model
 
 
 def _judge_against_baseline(result: MetricComparison, apart: Positions) -> list[Finding]:
-    baseline = result.baseline
-    groups = _group_by_outcome(result, apart, baseline)
-    numbers, test = _count_units(result.mean_tests.take(apart)), _name_test(result)
-    headline = _find(result, "against_baseline", numbers, test=test, baseline=baseline, **groups)
-    more = _judge_margins(result, result.models.index(baseline))
+    groups = _group_by_outcome(result, apart, result.baseline)
+    units, names = _count_units(result.mean_tests.take(apart)), {"test": _name_test(result)}
+    headline = _find(result, "against_baseline", units, **names, **groups)
+    more = _judge_margins(result, result.models.index(result.baseline))
     if not more and groups["level"]:
-        level = [pair for pair in apart.tolist() if not result.significant_direction[pair]]
+        level = apart[result.significant_direction[apart] == 0]
         more = [_find_detectable(result, level)]
     return [headline, *more]
 
@@ -256,23 +239,22 @@ def _judge_against_chance(result: MetricComparison) -> list[Finding]:
     if not len(with_chance):  # a metric without a chance level, such as RMSE
         return []
     groups = _group_by_outcome(result, with_chance, CHANCE)
-    better = groups["better"]
-    if len(better) == len(result.models) - 1:
-        return [_find(result, "all_above_chance", _count_many(better), models=better)]
-    return [_find(result, "against_chance", {}, baseline=CHANCE, **groups)]
+    count = len(groups["better"])
+    if count < len(result.models) - 1:
+        return [_find(result, "against_chance", **groups)]
+    numbers = {"count": count if count > 2 else None}
+    return [_find(result, "all_above_chance", numbers, models=groups["better"])]
 
 
-def _group_by_outcome(
-    result: MetricComparison, pairs: Positions, against: str
-) -> dict[str, list[str]]:
-    """Return the models that are better than one model, worse, or neither."""
-    groups: dict[str, list[str]] = {"level": [], "better": [], "worse": []}
-    names = [*groups]  # of the directions 0, 1 and -1
-    for pair in pairs.tolist():
-        first, second = result.named_pairs[pair]
-        model, turn = (first, 1) if second == against else (second, -1)
-        groups[names[turn * int(result.significant_direction[pair])]].append(model)
-    return groups
+def _group_by_outcome(result: MetricComparison, pairs: Positions, against: str) -> dict[str, Any]:
+    """Name the models that are better than one model, worse, or neither."""
+    column = result.models.index(against)
+    others = result.pairs[pairs].sum(axis=1) - column
+    turn = np.where(result.pairs[pairs, 1] == column, 1, -1)
+    direction = turn * result.significant_direction[pairs]
+    outcomes = {"better": 1, "worse": -1, "level": 0}
+    groups = {role: _name(result, others[direction == side]) for role, side in outcomes.items()}
+    return {**groups, "baseline": against}
 
 
 # What else follows
@@ -290,7 +272,7 @@ def _find_share(result: MetricComparison, pair: int) -> Finding:
     return _find(result, "share_of_users", numbers, model=model, other=other)
 
 
-def _find_detectable(result: MetricComparison, pairs: Sequence[int]) -> Finding:
+def _find_detectable(result: MetricComparison, pairs: Positions | list[int]) -> Finding:
     """Find which differences the test would find between these models with 80 % power."""
     detectable = result.mean_tests.detectable[pairs]
     detectable = detectable[np.isfinite(detectable) & ~(result.is_bounded & (detectable > 1))]
@@ -298,9 +280,9 @@ def _find_detectable(result: MetricComparison, pairs: Sequence[int]) -> Finding:
         is_known = result.testing.test_kind.is_test_of_mean
         return _find(result, "nothing_detectable" if is_known else "unknown_power")
     least, most = float(detectable.min()), float(detectable.max())
-    if format_size(least) == format_size(most):
-        return _find(result, "detectable_difference", {"least": least})
-    return _find(result, "detectable_difference", {"least": least, "most": most})
+    differs = format_size(least) != format_size(most)
+    numbers = {"least": least, "most": most, "differs": differs}
+    return _find(result, "detectable_difference", numbers)
 
 
 def find_roughness(result: MetricComparison, pair: int) -> Finding | None:
@@ -354,15 +336,12 @@ def _judge_margins(result: MetricComparison, best: int) -> list[Finding]:
     """Find which models are shown to be within the margin of one model, if it was given."""
     if result.margin is None:
         return []
-    tests, not_worse = result.mean_tests, []
-    for pair in np.flatnonzero((result.pairs == best).any(axis=1) & ~result.has_chance).tolist():
-        first, second = result.pairs[pair].tolist()
-        is_first = second == best
-        values = tests.p_not_worse if is_first else tests.p_not_better
-        if values[pair] <= result.testing.alpha:
-            not_worse.append(result.models[first if is_first else second])
-    kind = "within_margin" if not_worse else "none_within_margin"
-    names = {"models": not_worse, "other": result.models[best]}
+    pairs, tests = result.pairs, result.mean_tests
+    p = np.where(pairs[:, 1] == best, tests.p_not_worse, tests.p_not_better)
+    is_within = (pairs == best).any(axis=1) & ~result.has_chance & (p <= result.testing.alpha)
+    models = _name(result, pairs[is_within].sum(axis=1) - best)
+    kind = "within_margin" if models else "none_within_margin"
+    names = {"models": models, "other": result.models[best]}
     return [_find(result, kind, {"margin": result.margin}, **names)]
 
 
@@ -373,10 +352,16 @@ def decide_gate(result: MetricComparison, more: Sequence[Finding]) -> Gate:
     tell. Its findings are which is the case and, if it can be computed, how many users are enough;
     whether p is rough; and `more`.
     """
-    tests, alpha, margin = result.mean_tests, result.testing.alpha, result.margin or 0.0
+    tests, alpha, margin = result.mean_tests, float(result.testing.alpha), result.margin or 0.0
     difference, p = float(tests.difference[0]), float(tests.p_not_worse[0])
-    numbers: dict[str, Any] = {"difference": result.sign * difference, "p": p}
-    numbers |= {"margin": margin, "alpha": alpha, **_count_units_of_pair(result, 0)}
+    numbers = {
+        "difference": result.sign * difference,
+        "p": p,
+        "alpha": alpha,
+        "margin": margin,
+        "users": int(tests.users[0]),
+        "runs": int(tests.runs[0]) or None,
+    }
     if np.isnan(p):
         kind = "too_few_scores"
     elif p <= alpha:
@@ -387,10 +372,10 @@ def decide_gate(result: MetricComparison, more: Sequence[Finding]) -> Gate:
     else:
         kind = "may_still_be_worse"
         numbers["needed"] = None if numbers["runs"] else _count_needed(tests, margin, alpha)
-    names = dict(zip(("model", "baseline"), result.models, strict=True))
+    model, baseline = result.models
+    decided = _find(result, kind, numbers, model=model, baseline=baseline)
     rough = find_roughness(result, 0)
-    findings = (_find(result, kind, numbers, **names), *([rough] if rough else []), *more)
-    return Gate(passed=p <= alpha, findings=findings)
+    return Gate(passed=p <= alpha, findings=(decided, *([rough] if rough else []), *more))
 
 
 def _count_needed(tests: PairResults, margin: float, alpha: float) -> int:

@@ -1,8 +1,7 @@
-"""Each claim of a verdict or a gate is checked against the numbers."""
+"""What a verdict or a gate finds: kinds and numbers."""
 
 from __future__ import annotations
 
-import re
 from itertools import product
 from typing import Any
 
@@ -10,22 +9,14 @@ import pytest
 from scipy import stats
 
 import recsys_ndcg as rn
+from recsys_ndcg.comparison import judge
+from recsys_ndcg.findings import Finding
 from tests.comparison.models import Rows, model, models, ratings
 
 
-def test_a_difference_has_no_adjective_but_its_relative_size() -> None:
-    """Of four thousand users, forty have a better list: small for all, large for them."""
-    one = model(ratings(4000, longest=3), 100.0, 0)
-    two = [(user, item, grade if user < "u0040" else est, grade) for user, item, est, grade in one]
-    found = rn.compare({"one": one, "two": two}, metrics=["ndcg@3"])
-    assert found.verdict.startswith(
-        "two is better than one in ndcg@3 (rated items). It is ahead by 0.00"
-    )
-    row = found.pairwise.iloc[0]
-    relative = 100 * (1 / (1 + row["relative"]) - 1)
-    assert f"; relative {relative:+.3g} %, +" in found.verdict
-    assert "small" not in found.verdict
-    assert "behind for 0%" in found.verdict
+def _judge(found: rn.Comparison) -> dict[str, Finding]:
+    """Return the findings of the verdict in the first metric, by kind."""
+    return {finding.kind: finding for finding in judge(found._data.first_metric_comparison)}
 
 
 def test_no_difference_in_errors_has_no_sign() -> None:
@@ -37,75 +28,41 @@ def test_no_difference_in_errors_has_no_sign() -> None:
     }
     found = rn.compare(rows, metrics=["rmse"], margin=0.1)
     assert "one minus two is 0.0000 (" in found.verdict
-    assert (
-        "two against one in rmse (rated items): 0.0000 over 12 users"
-        in found.not_worse("two").reason
-    )
+    assert ": 0.0000 over 12 users" in found.not_worse("two").reason
 
 
-def test_if_nothing_is_significant_the_verdict_has_the_detectable_difference() -> None:
-    """With 80 % power."""
-    found = rn.compare(models(users=30, one=1.0, other=1.05), metrics=["ndcg@5"])
-    assert found.verdict.startswith(
-        "No clear winner in ndcg@5 (rated items): one and other are level. one minus other is "
-    )
-    least = float(found.pairwise["detectable"].iloc[0])
-    assert f"With 80 % power the test would find a difference of {least:.4f}." in found.verdict
+def _place(ranks: list[int]) -> Any:
+    """Return lists of three items, of which one is relevant, by its rank for each user."""
+    return {u: [(-n, n == rank) for n in (1, 2, 3)] for u, rank in enumerate(ranks)}
+
+
+_FEW_LOSE = {"a": _place([2] * 47 + [3] * 13), "b": _place([3] * 47 + [1] * 13)}
 
 
 def test_a_rank_test_may_contradict_the_mean() -> None:
     """The one who is ahead for most users is better by the test; the sentence has both."""
-
-    def lists(ranks: list[int]) -> Any:
-        return {u: [(-one, one == rank) for one in (1, 2, 3)] for u, rank in enumerate(ranks)}
-
-    models = {"a": lists([2] * 47 + [3] * 13), "b": lists([3] * 47 + [1] * 13)}
     with pytest.warns(rn.DataWarning, match="disputed"):
-        verdict = rn.compare(models, metrics="rr", test="sign", margin=0.5).verdict
-    assert verdict.startswith(
+        found = rn.compare(_FEW_LOSE, metrics="rr", test="sign", margin=0.5)
+    assert [*_judge(found)] == ["winner_by_signs", "mean_contradicts", "equivalent"]
+    assert found.verdict.startswith(
         "More users are ahead with a than with b in rr (rated items). Over 60 users, sign test, "
         "p < 0.0001. But b has the better mean, by 0.0139 (95 % t interval -"
     )
 
 
 @pytest.mark.filterwarnings("ignore:test=")
-def test_a_rank_test_of_many_models_names_the_means_that_contradict_it() -> None:
+@pytest.mark.parametrize("family", ["pairs", "baseline"])
+def test_a_rank_test_of_many_models_names_the_means_that_contradict_it(family: str) -> None:
     """Whatever the family."""
-
-    def lists(ranks: list[int]) -> Any:
-        return {u: [(-one, one == rank) for one in (1, 2, 3)] for u, rank in enumerate(ranks)}
-
-    models = {
-        "a": lists([2] * 47 + [3] * 13),
-        "b": lists([3] * 47 + [1] * 13),
-        "c": lists([3] * 46 + [1] * 14),
-    }
-    for family in ("pairs", "baseline"):
-        verdict = rn.compare(models, metrics="rr", test="sign", family=family).verdict
-        assert verdict.endswith("The means point the other way: b above a and c above a.")
-
-
-@pytest.mark.parametrize("order", ["good bad", "bad good"])
-def test_the_relative_difference_has_the_sign_of_the_difference(order: str) -> None:
-    """For an error, too: better by a positive percentage."""
-    data = models(60, good=0.8, bad=2.0)
-    found = rn.compare({name: data[name] for name in order.split()}, metrics="rmse")
-    mean = found.leaderboard["mean"]
-    share = 100 * (1 - mean["good"] / mean["bad"])
-    assert (
-        f"in rmse (rated items). It is ahead by {mean['bad'] - mean['good']:.4f}" in found.verdict
-    )
-    low, high = re.findall(rf"relative \{share:+.3g} %, \+(\S+) to \+(\S+) %", found.verdict)[0]
-    assert float(low) < share < float(high)
+    models = {**_FEW_LOSE, "c": _place([3] * 46 + [1] * 14)}
+    found = rn.compare(models, metrics="rr", test="sign", family=family)
+    assert found.verdict.endswith("The means point the other way: b above a and c above a.")
 
 
 def test_each_of_three_models_may_be_worse_than_another() -> None:
     """With each, more users are ahead than with the next one: no model is in the first tier."""
-    ranks = ([1, 2, 3], [2, 3, 1], [3, 1, 2])
-    models = {
-        name: {u: [(-one, one == ranks[u % 3][place]) for one in (1, 2, 3)] for u in range(90)}
-        for place, name in enumerate("abc")
-    }
+    orders = {"a": [1, 2, 3], "b": [2, 3, 1], "c": [3, 1, 2]}
+    models = {name: _place(ranks * 30) for name, ranks in orders.items()}
     with pytest.warns(rn.DataWarning, match="disputed"):
         found = rn.compare(models, metrics="rr", test="sign")
     assert found.leaderboard["tier"].tolist() == [2, 2, 2]
@@ -114,30 +71,42 @@ def test_each_of_three_models_may_be_worse_than_another() -> None:
     )
 
 
-CLAIMS = {
-    "a and b are equivalent within the margin of 0.05.": (400, 0.05, [1.0, 1.01]),
-    "Either of a and b may be worse than the other by 0.001 or more.": (8, 0.001, [1.0, 1.5]),
-    r"p < 0.0001\)\. b is worse by the margin of 0.01 or more\.": (200, 0.01, [0.2, 20.0]),
-    r"p = 0.017\)\. b may be worse by the margin of 0.05 or more\.": (40, 0.05, [1.0, 2.5]),
-    r"\w is not worse by the margin of 0.02 or more; \w may be\.": (30, 0.02, [1.0, 1.4]),
-    r"\w is less than 0.05 worse than \w\.": (300, 0.05, [1.0, 1.01, 9.0]),
-    "No other model is shown to be less than 0.001 worse than": (8, 0.001, [1.0, 1.2, 1.4]),
+def test_a_lead_without_an_interval() -> None:
+    """If the differences of all users are the same, and if the other mean is 0."""
+    names = {"metric": "rr", "ranked": "rated items", "winner": "a", "loser": "b", "test": "t test"}
+    numbers = {"difference": 0.5, "p": 0.5, "alpha": 0.1, "users": 1234, "runs": 3}
+    more = {"relative": 0.25}, {"low": 0.25, "high": 0.75, "tests_mean": True}
+    leads = ("", " (relative +25 %)", " (90 % interval 0.2500 to 0.7500)")
+    for lead, known in zip(leads, ({}, *more), strict=True):
+        finding = Finding("clear_winner", {**numbers, **known}, names)
+        end = "over 1,234 users and 3 runs (t test, p = 0.5)."
+        assert finding.evidence == f"It is ahead by 0.5000{lead} {end}"
+
+
+MARGINS = {
+    "equivalent": (400, 0.05, [1.0, 1.01]),
+    "either_may_be_worse": (8, 0.001, [1.0, 1.5]),
+    "worse_by_margin": (200, 0.01, [0.2, 20.0]),
+    "maybe_worse_by_margin": (40, 0.05, [1.0, 2.5]),
+    "one_not_worse_by_margin": (30, 0.02, [1.0, 1.4]),
+    "within_margin": (300, 0.05, [1.0, 1.01, 9.0]),
+    "none_within_margin": (8, 0.001, [1.0, 1.2, 1.4]),
 }
 
 
-@pytest.mark.parametrize("claim", CLAIMS)
-def test_a_margin_is_answered_in_the_verdict(claim: str) -> None:
+@pytest.mark.parametrize("kind", MARGINS)
+def test_a_margin_is_answered_in_the_verdict(kind: str) -> None:
     """Equivalent, not worse, or not shown; of many models, who is not worse than the best."""
-    users, margin, noise = CLAIMS[claim]
+    users, margin, noise = MARGINS[kind]
     data = models(users, 0, **dict(zip("abc", noise, strict=False)))
-    assert re.search(claim, rn.compare(data, margin=margin).verdict)
+    assert _judge(rn.compare(data, margin=margin))[kind].numbers["margin"] == margin
 
 
 def test_equal_scores_show_little_about_a_margin() -> None:
     """A gate lets the same lists pass, and says that its p is rough; without a margin p is 1."""
     data = {"a": models(40, a=1.0)["a"], "b": models(40, a=1.0)["a"]}
     gate = rn.compare(data, metrics="ndcg@5").not_worse("a", "b", margin=0.01)
-    assert gate.passed
+    assert [finding.kind for finding in gate.findings] == ["not_worse", "rough_p"]
     assert gate.reason.endswith(" This p is rough: no user has different scores.")
     line = "margins are rough in ndcg@5 (1 of 1 pair); for a and b in ndcg@5: no user has different"
     for margin, is_said in ((None, False), (0.01, True)):
@@ -159,8 +128,8 @@ def test_a_gate_is_one_one_sided_test(metric: str, margin: float, correction: st
         for share in (1.001, 0.999)
     )
     assert (passed.passed, bool(failed)) == (True, False)
-    (shown,) = re.findall(r"p = ([\d.e-]+)[,)]", str(failed))
-    assert float(shown) == pytest.approx(p, rel=0.05)
+    assert failed.findings[0].numbers["p"] == pytest.approx(p)
+    assert f"p = {p:.2g}, " in str(failed)
 
 
 def test_models_that_are_compared_with_chance_alone_are_not_compared_with_each_other() -> None:

@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from recsys_ndcg.comparison.meta_analysis import MetaAnalysis
 from tests.findings.claims import check_claims, claim
 
 
+def check_verdict(found: MetaAnalysis) -> list[str]:
+    """Check each finding of the verdict, and return their kinds; on one, it is a comparison's."""
+    return check_claims(found._judge(), found) if len(found.datasets) > 1 else []
+
+
+def check_remarks(found: MetaAnalysis) -> list[str]:
+    """Check each remark, and return their kinds."""
+    remarks, n_lists = found._find_remarks(), 0
+    for finding in remarks:
+        if "dataset" in finding.names and finding.kind == "missing_lists":
+            comparison, n_lists = found.comparisons[finding.names["dataset"]], n_lists + 1
+            names = {name: value for name, value in finding.names.items() if name != "dataset"}
+            check_claims([replace(finding, names=names)], comparison)
+    return [finding.kind for finding in remarks[:n_lists]] + check_claims(remarks[n_lists:], found)
+
+
 def check_data_sets(found: MetaAnalysis) -> list[str]:
-    """Check each finding, and return their kinds; the verdict on one data set is a comparison's."""
-    verdict = found._judge() if len(found.datasets) > 1 else []
-    return check_claims([*verdict, *found._find_remarks()], found)
+    """Check each finding, and return their kinds."""
+    return [*check_verdict(found), *check_remarks(found)]
 
 
 def _get_row(found: MetaAnalysis, a: str, b: str) -> dict[str, Any]:

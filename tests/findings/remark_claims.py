@@ -14,8 +14,8 @@ from scipy import stats
 
 import recsys_ndcg as rn
 from recsys_ndcg.findings import Finding
-from tests.comparison.sentences import read_numbers
-from tests.findings.claims import claim
+from tests.findings.claims import check_claims, claim
+from tests.findings.verdict_claims import read_numbers
 
 
 @claim("missing_lists")
@@ -26,7 +26,9 @@ def _(compared: rn.Comparison, missing: int, fewer: list[int], users: int, model
     due = dict.fromkeys(models, missing) | dict(zip(others, fewer, strict=True))
     assert due == {name: count for name, count in counts.items() if count}
     assert sorted(fewer, reverse=True) == fewer and users == len(compared.users)
-    rules = {metric: one.fields["missing_user"] for metric, one in compared.signatures.items()}
+    rules = {
+        metric: signed.fields["missing_user"] for metric, signed in compared.signatures.items()
+    }
     return rules == dict.fromkeys(zero, "zero") | dict.fromkeys(skip, "skip")
 
 
@@ -63,7 +65,7 @@ def list_equal_pairs(compared: rn.Comparison) -> list[tuple[str, str]]:
 @claim("longer_lists")
 def _(compared: rn.Comparison, longest: float, shortest: float, model: str, other: str) -> bool:
     scores = compared._data.model_scores.items()
-    mean = {name: one.counts.n_items.mean() for name, one in scores if name != "chance"}
+    mean = {name: each.counts.n_items.mean() for name, each in scores if name != "chance"}
     ends = [(mean[model], model), (mean[other], other)]
     assert (
         [longest, shortest] == [max(mean.values()), min(mean.values())] == [ends[0][0], ends[1][0]]
@@ -126,7 +128,7 @@ def _(compared: rn.Comparison, users: int, skewness: float, needed: int, model: 
 
 def _count_runs(compared: rn.Comparison) -> dict[str, int]:
     models = compared._data.model_scores.items()
-    return {name: max(len(one.run_scores), 1) for name, one in models if name != "chance"}
+    return {name: max(len(each.run_scores), 1) for name, each in models if name != "chance"}
 
 
 @claim("averaged_runs", "averaged_folds")
@@ -189,7 +191,7 @@ def list_rough_pairs(
 def _(compared: rn.Comparison, rough: list[int], pairs: int, metric: str, metrics: list[str],
       ranked: str, model: str, other: str, values: str, users: int, *, with_margin: bool,
       **reason: float) -> bool:  # fmt: skip
-    assert f"{metric} ({ranked})" == read_numbers(compared, metric).where
+    assert ranked == read_numbers(compared, metric).ranked
     assert compared._data.testing.test not in {"sign", "wilcoxon"} and metric == metrics[0]
     assert with_margin == (compared._data.margin is not None)
     for name, count in zip(metrics, rough, strict=True):
@@ -321,22 +323,27 @@ def _(compared: rn.Comparison, differences: list[float], segments: list[str], mo
     return bool((rows * gain < 0).all())
 
 
-def check_complete(compared: rn.Comparison, remarks: list[Finding]) -> None:
-    """Check that no remark of these kinds is missing."""
-    kinds: dict[str, list[Finding]] = {}
-    for finding in remarks:
-        kinds.setdefault(finding.kind, []).append(finding)
-    pairs = [(each.names["model"], each.names["other"]) for each in kinds.get("equal_pair", [])]
+def check_remarks(compared: rn.Comparison) -> list[str]:
+    """Check each remark, and that none of some kinds is missing; return their kinds."""
+    by_kind: dict[str, list[Finding]] = {}
+    for finding in compared._remarks:
+        by_kind.setdefault(finding.kind, []).append(finding)
+    pairs = [(each.names["model"], each.names["other"]) for each in by_kind.get("equal_pair", [])]
     assert pairs == list_equal_pairs(compared)
-    rough = [metric for each in kinds.get("rough_tests", []) for metric in each.names["metrics"]]
+    rough = [metric for each in by_kind.get("rough_tests", []) for metric in each.names["metrics"]]
     of_mean = compared._data.testing.test not in {"sign", "wilcoxon"}
     of_users = compared._data.metrics_of_users if of_mean else []
-    due = [metric for metric in of_users if list_rough_pairs(compared, metric)]
-    assert [metric for metric in rough if metric in of_users] == due
-    scores = [(compared.metrics[0], True), *((name, False) for name in compared.metrics[1:])]
-    orders = kinds.get("different_order", [])
-    assert [(each.names["other_metric"], each.numbers["pooled"]) for each in orders] == [
-        (name, pooled)
-        for name, pooled in scores
-        if list_disagreements(compared, name, pooled=pooled)
+    assert [metric for metric in rough if metric in of_users] == [
+        metric for metric in of_users if list_rough_pairs(compared, metric)
     ]
+    orders = [
+        (each.names["other_metric"], each.numbers["pooled"])
+        for each in by_kind.get("different_order", [])
+    ]
+    scores = [(compared.metrics[0], True), *((metric, False) for metric in compared.metrics[1:])]
+    assert orders == [
+        (metric, pooled)
+        for metric, pooled in scores
+        if list_disagreements(compared, metric, pooled=pooled)
+    ]
+    return check_claims(compared._remarks, compared)

@@ -1,0 +1,130 @@
+"""Every kind of finding, drawn at random and checked against the tables."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+import recsys_ndcg as rn
+from recsys_ndcg.comparison import judge
+from recsys_ndcg.findings import Finding, Gate
+from recsys_ndcg.findings.templates import read_templates
+from tests.comparison.scenarios import draw_result
+from tests.findings.claims import check_claims
+from tests.findings.remark_claims import check_remarks
+from tests.findings.verdict_claims import Gated, Numbers
+from tests.registered import restore_metrics
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+#: Scenarios that are drawn fast and have many kinds.
+QUICK = (2, 9, 23, 32, 33, 34, 42, 44, 53, 54, 62, 65, 67, 73, 80, 82, 85)
+#: Kinds that are not drawn, but have a test of their own.
+ELSEWHERE = {
+    *("nothing_fails", "findings_fail", "split_passes", "split_fails"),
+    *("no_score", "mean_within_limit", "mean_beyond_limit"),  # of the command line
+    "all_worse_than_another",
+    "bad_folds",  # of an experiment
+}
+#: What the kinds of a verdict do, and in which order.
+_PARTS = {
+    "empty": "nothing_to_compare|too_few_for_a_test",
+    "same": "equal_models|equal_values",
+    "level": "no_winner|all_level|several_in_first_tier",
+    "ranks": "no_winner_by_ranks_or_signs",
+    "winner": "clear_winner|winner_by_signs|winner_by_ranks",
+    "first": "best_of_all|alone_in_first_tier",
+    "next": "runner_up|runner_up_with_better_mean",
+    "mean": "equal_means|better_mean|mean_agrees|mean_contradicts",
+    "baseline": "against_baseline",
+    "chance": "against_chance|all_above_chance",
+    "effect": "share_of_users|tested_by_swaps|tested_by_jackknife",
+    "power": "detectable_difference|nothing_detectable|unknown_power",
+    "margin": "equivalent|either_may_be_worse|one_not_worse_by_margin|worse_by_margin"
+    "|maybe_worse_by_margin|within_margin|none_within_margin",
+    "against": "contradicting_means",
+}
+_PART_OF_KIND = {kind: part for part, kinds in _PARTS.items() for kind in kinds.split("|")}
+_ORDER = re.compile(
+    r"(empty|same|chance|level (power|margin)|ranks mean( margin)?"
+    r"|(winner|winner mean|first next) (effect|margin)|baseline( power| margin)?)"
+    r"( chance)?( against)?"
+)
+
+
+def _check_verdicts(found: rn.Comparison) -> list[str]:
+    """Check the verdict in each metric: the claims, their order, and what is due."""
+    kinds = []
+    for metric in found.metrics:
+        known, findings = Numbers(found, metric), judge(found._data.by_metric[metric])
+        assert {(one.names["metric"], one.names["ranked"]) for one in findings} == {
+            (metric, known.ranked)
+        }
+        parts = _check_order(findings)
+        assert ("margin" in parts) <= (found._data.margin is not None)
+        assert "power" not in parts or found._data.margin is None
+        with_chance = known.rows[(known.rows[["a", "b"]] == "chance").any(axis=1)]
+        is_tested = len(found.models) > 2 and with_chance["p_corrected"].notna().any()
+        assert ("chance" in parts) == is_tested or "empty" in parts
+        scored = [name for name in known.models if not np.isnan(known.board["mean"][name])]
+        tiers = {name: known.tier(name) for name in scored}
+        assert found.leaderboards[metric]["tier"][scored].to_dict() == tiers
+        kinds += check_claims(findings, known)
+    return kinds
+
+
+def _check_order(findings: list[Finding]) -> list[str]:
+    """Check the order of a verdict's kinds, and that what follows is about the same pair."""
+    parts = [_PART_OF_KIND[finding.kind] for finding in findings]
+    assert _ORDER.fullmatch(" ".join(parts)), parts
+    for before, after in pairwise(findings):
+        is_about = _PART_OF_KIND[after.kind] in {"mean", "effect", "margin"} and after.models
+        if is_about and {"winner", "loser"} <= before.names.keys():
+            assert {*before.models} == {*after.models}, findings
+    return parts
+
+
+def _check_gate(drawn: tuple[rn.Comparison, Gate, dict[str, Any]]) -> list[str]:
+    found, gate, how = drawn
+    assert gate.passed == (gate.findings[0].kind == "not_worse")
+    return check_claims(gate.findings, Gated(found, how))
+
+
+#: How the findings of each group are checked, by the type of what is drawn.
+CHECKS: dict[tuple[type, str], Callable[[Any], list[str]]] = {
+    (rn.Comparison, "verdict"): _check_verdicts,
+    (rn.Comparison, "remark"): check_remarks,
+    (tuple, "gate"): _check_gate,
+    (rn.results.MetaAnalysis, "data_sets_verdict"): check_verdict,
+    (rn.results.MetaAnalysis, "data_sets_remark"): check_remarks_on_data_sets,
+}
+
+
+def _draw(seeds: Iterable[int]) -> Counter[str]:
+    """Check all findings of drawn results, and count their kinds."""
+    counts: Counter[str] = Counter()
+    for seed in seeds:
+        with restore_metrics():
+            drawn = draw_result(seed)
+            for (drawn_type, _), check in CHECKS.items():
+                if isinstance(drawn, drawn_type):
+                    counts.update(check(drawn))
+    return counts
+
+
+def test_findings_are_true() -> None:
+    """Each has the numbers and names of the tables."""
+    assert len(_draw(QUICK)) > 30
+
+
+@pytest.mark.slow
+def test_every_kind_is_drawn_and_true() -> None:
+    """In a thousand scenarios."""
+    counts, groups = _draw(range(1000)), {group for _, group in CHECKS}
+    kinds = [kind for kind, template in read_templates().items() if template.group in groups]
+    assert not {*kinds} - {*counts} - ELSEWHERE, counts
