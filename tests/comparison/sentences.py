@@ -7,8 +7,6 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from tests.findings.verdict_claims import read_numbers
-
 _NAME = r"(?:(?:grid|random): )?(?!Both\b)\w+"
 _NUMBER = r"-?\d[\d.]*(?:e[+-]?\d+)?"
 _NAMES = rf"{_NAME}(?:, {_NAME})*(?: and (?:\d+ more|{_NAME}))?"

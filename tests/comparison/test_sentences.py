@@ -1,4 +1,4 @@
-"""Every sentence on segments and data sets, drawn and checked against the tables."""
+"""Every sentence on segments, drawn and checked against the tables."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _draw(seeds: Iterable[int]) -> Counter[str]:
 
 def test_sentences_are_true() -> None:
     """Each is in the table, and says what the tables have."""
-    assert len(_draw(QUICK)) > 9
+    assert len(_draw(QUICK)) > 3
 
 
 @pytest.mark.slow

@@ -7,6 +7,7 @@ from typing import Any
 
 from recsys_ndcg.comparison.meta_analysis import MetaAnalysis
 from tests.findings.claims import check_claims, claim
+from tests.findings.verdict_claims import read_numbers
 
 
 def check_verdict(found: MetaAnalysis) -> list[str]:
@@ -16,13 +17,13 @@ def check_verdict(found: MetaAnalysis) -> list[str]:
 
 def check_remarks(found: MetaAnalysis) -> list[str]:
     """Check each remark, and return their kinds."""
-    remarks, n_lists = found._find_remarks(), 0
-    for finding in remarks:
-        if "dataset" in finding.names and finding.kind == "missing_lists":
-            comparison, n_lists = found.comparisons[finding.names["dataset"]], n_lists + 1
-            names = {name: value for name, value in finding.names.items() if name != "dataset"}
-            check_claims([replace(finding, names=names)], comparison)
-    return [finding.kind for finding in remarks[:n_lists]] + check_claims(remarks[n_lists:], found)
+    remarks = found._find_remarks()
+    lists = [finding for finding in remarks if finding.kind == "missing_lists"]
+    for finding in lists:
+        names = dict(finding.names)
+        comparison = found.comparisons[names.pop("dataset")]
+        check_claims([replace(finding, names=names)], comparison)
+    return ["missing_lists"] * len(lists) + check_claims(remarks[len(lists) :], found)
 
 
 def check_data_sets(found: MetaAnalysis) -> list[str]:
@@ -44,7 +45,8 @@ def _get_row(found: MetaAnalysis, a: str, b: str) -> dict[str, Any]:
 
 
 def _name_metric(found: MetaAnalysis) -> dict[str, Any]:
-    return {"metric": found.metric, "ranked": "rated items"}
+    first = next(iter(found.comparisons.values()))
+    return {"metric": found.metric, "ranked": read_numbers(first, found.metric).ranked}
 
 
 def _order(found: MetaAnalysis, row: Any) -> tuple[str, str]:

@@ -17,6 +17,8 @@ from recsys_ndcg.findings import Finding, Gate
 from recsys_ndcg.findings.templates import read_templates
 from tests.comparison.scenarios import draw_result
 from tests.findings.claims import check_claims
+from tests.findings.data_set_claims import check_remarks as check_remarks_on_data_sets
+from tests.findings.data_set_claims import check_verdict
 from tests.findings.remark_claims import check_remarks
 from tests.findings.verdict_claims import Gated, Numbers
 from tests.registered import restore_metrics
