@@ -19,7 +19,7 @@ from recsys_ndcg.experiments.fold_scores import (
 )
 from recsys_ndcg.experiments.trends import Trends
 from recsys_ndcg.files import to_json_value
-from recsys_ndcg.findings import Finding
+from recsys_ndcg.findings import Finding, tabulate_findings
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.rendering import Document, ReadableTable, show_columns
 
@@ -98,6 +98,12 @@ class ExperimentComparison(Comparison):
         table = make_cold_start_table(self, self._folds)
         return ReadableTable.of(table, partial(build_cold_start_document, self, self._folds))
 
+    @property
+    def findings(self) -> pd.DataFrame:
+        """As of a `Comparison`, and then the trends of an experiment with `RollingTime`."""
+        trends = self.trends._findings if self._folds.cuts else []
+        return tabulate_findings([*self._verdict_findings, *self._remarks, *trends])
+
     def plot(
         self, kind: str = "tiers", *, metric: str | Metric | None = None, **options: Any
     ) -> alt.LayerChart:
@@ -151,10 +157,8 @@ class ExperimentComparison(Comparison):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tables, the verdict and the remarks as values for JSON; NaN becomes None."""
-        trends = {}
-        if self._folds.cuts:
-            trends = {name: _to_rows(table) for name, table in self.trends.tables.items()}
-            trends["findings"] = to_json_value(self.trends.findings.to_dict("records"))
+        tables = self.trends.tables if self._folds.cuts else {}
+        trends = {name: _to_rows(table) for name, table in tables.items()}
         return {
             **super().to_dict(),
             "trends": trends or None,

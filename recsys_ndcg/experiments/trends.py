@@ -132,8 +132,11 @@ class Trends(Renderable):
 
         Columns: kind, metric, models, numbers (a dict), severity and sentence.
         """
-        metrics = self.comparison.metrics
-        return tabulate_findings(finding for name in metrics for finding in self._find(name))
+        return tabulate_findings(self._findings)
+
+    @property
+    def _findings(self) -> list[Finding]:
+        return [finding for name in self.comparison.metrics for finding in self._find(name)]
 
     def _find(self, metric: str) -> list[Finding]:
         """Return the findings in a metric, the best models first."""

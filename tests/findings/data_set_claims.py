@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from recsys_ndcg.comparison.meta_analysis import MetaAnalysis
 from tests.findings.claims import check_claims, claim
+from tests.findings.verdict_claims import read_numbers
+
+
+def check_verdict(found: MetaAnalysis) -> list[str]:
+    """Check each finding of the verdict, and return their kinds; on one, it is a comparison's."""
+    return check_claims(found._judge(), found) if len(found.datasets) > 1 else []
+
+
+def check_remarks(found: MetaAnalysis) -> list[str]:
+    """Check each remark, and return their kinds."""
+    remarks = found._find_remarks()
+    lists = [finding for finding in remarks if finding.kind == "missing_lists"]
+    for finding in lists:
+        names = dict(finding.names)
+        comparison = found.comparisons[names.pop("dataset")]
+        check_claims([replace(finding, names=names)], comparison)
+    return ["missing_lists"] * len(lists) + check_claims(remarks[len(lists) :], found)
 
 
 def check_data_sets(found: MetaAnalysis) -> list[str]:
-    """Check each finding, and return their kinds; the verdict on one data set is a comparison's."""
-    verdict = found._judge() if len(found.datasets) > 1 else []
-    return check_claims([*verdict, *found._find_remarks()], found)
+    """Check each finding, and return their kinds."""
+    return [*check_verdict(found), *check_remarks(found)]
 
 
 def _get_row(found: MetaAnalysis, a: str, b: str) -> dict[str, Any]:
@@ -28,7 +45,8 @@ def _get_row(found: MetaAnalysis, a: str, b: str) -> dict[str, Any]:
 
 
 def _name_metric(found: MetaAnalysis) -> dict[str, Any]:
-    return {"metric": found.metric, "ranked": "rated items"}
+    first = next(iter(found.comparisons.values()))
+    return {"metric": found.metric, "ranked": read_numbers(first, found.metric).ranked}
 
 
 def _order(found: MetaAnalysis, row: Any) -> tuple[str, str]:

@@ -15,6 +15,8 @@ import recsys_ndcg as rn
 from recsys_ndcg.findings import Finding, Gate
 from tests.comparison.scenarios import draw_result
 from tests.findings.claims import check_claims, read_kinds
+from tests.findings.data_set_claims import check_remarks as check_remarks_on_data_sets
+from tests.findings.data_set_claims import check_verdict
 from tests.findings.remark_claims import check_remarks
 from tests.findings.verdict_claims import Gated, Numbers, judge_metric
 from tests.registered import restore_metrics
@@ -101,6 +103,8 @@ CHECKS: dict[tuple[type, str], Callable[[Any], list[str]]] = {
     (rn.Comparison, "verdict"): _check_verdicts,
     (rn.Comparison, "remark"): check_remarks,
     (tuple, "gate"): _check_gate,
+    (rn.results.MetaAnalysis, "data_sets_verdict"): check_verdict,
+    (rn.results.MetaAnalysis, "data_sets_remark"): check_remarks_on_data_sets,
 }
 
 
