@@ -24,7 +24,7 @@ def _check_report(seed: int) -> list[str]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         report = draw_report(seed)
-    kinds = check_claims([*report._verdict, *report._remarks], report)
+    kinds = check_claims([*report._data.verdict, *report._data.remarks], report)
     table = report.to_dict()["findings"]
     assert json.loads(json.dumps(table, allow_nan=False)) == table
     assert [finding["kind"] for finding in table] == kinds
