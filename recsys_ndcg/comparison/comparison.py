@@ -42,6 +42,7 @@ from recsys_ndcg.files import Archive, check_ids, to_json_value
 from recsys_ndcg.findings import (
     Finding,
     Gate,
+    check_findings,
     tabulate_findings,
     write_sentences,
     write_verdict,
@@ -281,11 +282,29 @@ class Comparison(Renderable):
         >>> found.loc[found["severity"] == "warning", "kind"].tolist()
         ['equal_scores', 'rough_tests', 'below_chance']
         """
-        return tabulate_findings([*self._verdict_findings, *self._remarks])
+        return tabulate_findings(self._findings)
+
+    def gate(self, fail_on: str | Iterable[str], accept: str | Iterable[str] = ()) -> Gate:
+        """Return whether there is no finding that must not be, and which there are.
+
+        Parameters
+        ----------
+        fail_on : str or several
+            ``"error"``, ``"warning"`` (warnings and errors), or kinds of `findings`.
+        accept : str or several
+            Kinds that do not fail.
+
+        Raises
+        ------
+        InvalidInputError
+            There is no such kind.
+        """
+        return check_findings(self._findings, fail_on, accept)
 
     @property
-    def _verdict_findings(self) -> list[Finding]:
-        return [finding for result in self._data.by_metric.values() for finding in judge(result)]
+    def _findings(self) -> list[Finding]:
+        results = self._data.by_metric.values()
+        return [*(finding for result in results for finding in judge(result)), *self._remarks]
 
     @lazy_property
     def _remarks(self) -> list[Finding]:

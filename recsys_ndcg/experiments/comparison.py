@@ -106,8 +106,9 @@ class ExperimentComparison(Comparison):
             bad = checks[checks["verdict"] == verdict]
             if len(bad):
                 some, every = (table.groupby(level=fold).ngroups for table in (bad, checks))
-                names = {"verdict": verdict, "checks": bad.index.unique("check").tolist()}
-                yield Finding("bad_folds", {"bad": some, "folds": every}, names, verdict)
+                names = {"checks": bad.index.unique("check").tolist()}
+                kind = f"{verdict}s_in_folds"
+                yield Finding(kind, {"bad": some, "folds": every}, names)
 
     def plot(
         self, kind: str = "tiers", *, metric: str | Metric | None = None, **options: Any
