@@ -38,10 +38,14 @@ from recsys_ndcg.errors import InvalidInputError, is_number, quote, suggest
 from recsys_ndcg.significance import CORRECTIONS, FAMILIES, TESTS
 
 if TYPE_CHECKING:
+    from recsys_ndcg.comparison import Comparison
     from recsys_ndcg.findings import Gate
     from recsys_ndcg.metrics import Metric
+    from recsys_ndcg.report import Report
+    from recsys_ndcg.split_checks import SplitReport
 
 Limits = Annotated[list[str], option("METRIC=NUMBER")]
+Kinds = Annotated[list[str], option("KIND[,KIND...]", words="findings:KINDS")]
 Users = Annotated[str, option("all|common")]
 Models = Annotated[str, Parameter(name="FILE", required=True)]
 _FAILED = 1
@@ -98,7 +102,38 @@ def _parse_limit(option: str, text: str, k: Sequence[int | None]) -> Limit:
 
 @list_under("Pass or fail")
 @dataclass(frozen=True)
-class GateOptions:
+class FindingOptions:
+    """Findings that fail a result.
+
+    Parameters
+    ----------
+    fail_on : list of str, optional
+        Exit with 1 if there is an error, a warning (or an error), or a finding of this KIND, such
+        as overlap_of_periods; repeatable.
+    accept : list of str, optional
+        Kind of finding that --fail-on lets pass; repeatable.
+    """
+
+    fail_on: Kinds | None = None
+    accept: Kinds | None = None
+
+    def check_kinds(self) -> None:
+        """Raise if there is no such kind, before anything is evaluated."""
+        from recsys_ndcg.findings import check_findings
+
+        if self.accept and not self.fail_on:
+            msg = "--accept has no effect without --fail-on."
+            raise InvalidInputError(msg)
+        check_findings([], self.fail_on or (), self.accept or ())
+
+    def judge(self, result: Report | Comparison | SplitReport) -> list[Gate]:
+        """Return the gate of a result, if there is one."""
+        return [result.gate(self.fail_on, self.accept or ())] if self.fail_on else []
+
+
+@list_under("Pass or fail")
+@dataclass(frozen=True)
+class GateOptions(FindingOptions):
     """Limits of means, and a baseline that the other models must not be worse than.
 
     Parameters
@@ -130,11 +165,13 @@ class GateOptions:
         InvalidInputError
             A limit is invalid, the margin is missing, or an option needs --fail-if-worse.
         """
+        self.check_kinds()
         given = {"--fail-under": self.fail_under, "--fail-above": self.fail_above}
         limits = [
             _parse_limit(one, text, k) for one, texts in given.items() for text in texts or []
         ]
-        late = [one for one in list_changed_options(self) if not one.startswith("--fail")]
+        others = ("--fail", "--accept")
+        late = [name for name in list_changed_options(self) if not name.startswith(others)]
         if self.fail_if_worse is None and late:
             msg = f"{late[0]} has no effect without --fail-if-worse."
             raise InvalidInputError(msg)
@@ -330,7 +367,7 @@ def compare(  # noqa: PLR0913 - one parameter per group of options
     if other is not None:
         metric = worse[0] if worse else None
         gates += [comparison.not_worse(model, other, metric=metric) for model in gated_models]
-    return print_gates(gates, quiet=output.quiet)
+    return print_gates(gates + gate.judge(comparison), quiet=output.quiet)
 
 
 def across(

@@ -104,7 +104,7 @@ def evaluate(  # noqa: PLR0913 - one parameter per group of options
         gates.append(comparison.not_worse(name, other, margin=gate.margin))
     output.show_report(report, err if written.uses_stdout else out)
     written.write(report)
-    return print_gates(gates, quiet=output.quiet)
+    return print_gates(gates + gate.judge(report), quiet=output.quiet)
 
 
 def build_explanation_document(table: pd.DataFrame, signature: Signature) -> Document:

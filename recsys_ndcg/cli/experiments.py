@@ -8,12 +8,12 @@ from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from rich.console import Group
 from rich.live import Live
 
-from recsys_ndcg.cli.comparison import print_gates
+from recsys_ndcg.cli.comparison import FindingOptions, print_gates
 from recsys_ndcg.cli.options import (
     ConventionOptions,
     Cutoff,
@@ -41,15 +41,16 @@ if TYPE_CHECKING:
 _MIN_RATINGS = 50
 
 
-def experiment(
+def experiment(  # noqa: PLR0913 - one parameter per option
     config: File,
     /,
     *,
     folder: Annotated[str | None, option("FOLDER")] = None,  # an empty Path is the current folder
     n_jobs: Integer | None = None,
+    gate: FindingOptions = FindingOptions(),
     page: PageOptions = PageOptions(),
     output: OutputOptions = OutputOptions(),
-) -> None:
+) -> int:
     """Train and evaluate models over folds and seeds.
 
     CONFIG describes the experiment. If it names a folder, the same command resumes an interrupted
@@ -72,6 +73,7 @@ def experiment(
     from recsys_ndcg import experiment as run
     from recsys_ndcg.experiments import from_toml
 
+    gate.check_kinds()
     page.check({"CONFIG": config})
     options = {"folder": folder, "n_jobs": n_jobs}
     with _print_to_stderr():
@@ -84,11 +86,11 @@ def experiment(
             live.resume(keywords.get("folder"))
             with live.display():
                 comparison = run(**keywords, progress=live.progress, on_result=live.add)
-    if page.write(comparison):
-        return
-    output.show_comparison(comparison)
-    if output.form == "text" and not output.quiet:
-        _print_costs(comparison)
+    if not page.write(comparison):
+        output.show_comparison(comparison)
+        if output.form == "text" and not output.quiet:
+            _print_costs(comparison)
+    return print_gates(gate.judge(comparison), quiet=output.quiet)
 
 
 class LiveLeaderboard:
@@ -314,7 +316,7 @@ def check_split(  # noqa: PLR0913 - one parameter per option
     k: Annotated[Cutoff, option("K", "-k")] = 10,
     columns: Pairs = "",
     memory_limit: Annotated[str | None, option("SIZE")] = None,
-    fail_on: Annotated[Literal["error", "warning"] | None, option("VERDICT")] = None,
+    gate: FindingOptions = FindingOptions(),
     page: PageOptions = PageOptions(),
     output: OutputOptions = OutputOptions(),
 ) -> int:
@@ -340,18 +342,18 @@ def check_split(  # noqa: PLR0913 - one parameter per option
         Map columns to the files': user=uid,item=iid,rating=stars,timestamp=date.
     memory_limit : str, optional
         Memory limit, such as 2GB: the training rows are then sorted on disk.
-    fail_on : str, optional
-        Exit with 1 if there is an 'error', or also if there is a 'warning'.
 
     Examples
     --------
     recsys-ndcg check-split train.csv test.csv --threshold 4
     recsys-ndcg check-split train.csv test.csv --lists top10.csv --fail-on error
+    recsys-ndcg check-split train.csv test.csv --fail-on warning --accept overlap_of_periods
     """
     from recsys_ndcg import check_split as check
 
     files = {"train": train, "test": test, "validation": validation, "lists": lists}
     given = {name: path for name, path in files.items() if path is not None}
+    gate.check_kinds()
     check_files_exist(*given.values())
     page.check(given)
     found = check(
@@ -365,4 +367,4 @@ def check_split(  # noqa: PLR0913 - one parameter per option
         table = found.checks.reset_index()
         table["rows"] = table["rows"].map("; ".join)
         output.show(found, found.to_dict() if output.form == "json" else table)
-    return 0 if fail_on is None else print_gates([found.gate(fail_on)], quiet=output.quiet)
+    return print_gates(gate.judge(found), quiet=output.quiet)

@@ -281,10 +281,17 @@ def _is_metric(word: str) -> bool:
         return False
 
 
+def _is_kind(word: str) -> bool:
+    from recsys_ndcg.findings import KINDS
+
+    return {*word.split(",")} <= {*KINDS}
+
+
 _IS_VALUE: dict[str, Callable[[str], object]] = {
     **dict.fromkeys(("-k", "--k"), _CUTOFFS.fullmatch),
     **dict.fromkeys(("--metrics", "--metric"), _is_metric),
     "--convention": _is_convention,
+    **dict.fromkeys(("--fail-on", "--accept"), _is_kind),
 }
 
 

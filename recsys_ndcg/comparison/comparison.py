@@ -34,6 +34,7 @@ from recsys_ndcg.files import Archive, check_ids, to_json_value
 from recsys_ndcg.findings import (
     Finding,
     Gate,
+    check_findings,
     tabulate_findings,
     write_sentences,
 )
@@ -256,11 +257,29 @@ class Comparison(Renderable):
         >>> found.loc[found["severity"] == "warning", "kind"].tolist()
         ['equal_scores', 'rough_tests', 'below_chance']
         """
-        return tabulate_findings([*self._verdict_findings, *self._remarks])
+        return tabulate_findings(self._findings)
+
+    def gate(self, fail_on: str | Iterable[str], accept: str | Iterable[str] = ()) -> Gate:
+        """Return whether there is no finding that must not be, and which there are.
+
+        Parameters
+        ----------
+        fail_on : str or several
+            ``"error"``, ``"warning"`` (warnings and errors), or kinds of `findings`.
+        accept : str or several
+            Kinds that do not fail.
+
+        Raises
+        ------
+        InvalidInputError
+            There is no such kind.
+        """
+        return check_findings(self._findings, fail_on, accept)
 
     @property
-    def _verdict_findings(self) -> list[Finding]:
-        return [finding for each in self._data.judgements.values() for finding in each]
+    def _findings(self) -> list[Finding]:
+        judgements = self._data.judgements.values()
+        return [*(finding for findings in judgements for finding in findings), *self._remarks]
 
     @lazy_property
     def _remarks(self) -> list[Finding]:

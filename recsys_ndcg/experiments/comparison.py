@@ -19,7 +19,7 @@ from recsys_ndcg.experiments.fold_scores import (
 )
 from recsys_ndcg.experiments.trends import Trends
 from recsys_ndcg.files import to_json_value
-from recsys_ndcg.findings import Finding, tabulate_findings
+from recsys_ndcg.findings import Finding
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.rendering import Document, ReadableTable, show_columns
 
@@ -99,10 +99,9 @@ class ExperimentComparison(Comparison):
         return ReadableTable.of(table, partial(build_cold_start_document, self, self._folds))
 
     @property
-    def findings(self) -> pd.DataFrame:
+    def _findings(self) -> list[Finding]:
         """As of a `Comparison`, and then the trends of an experiment with `RollingTime`."""
-        trends = self.trends._findings if self._folds.cuts else []
-        return tabulate_findings([*self._verdict_findings, *self._remarks, *trends])
+        return [*super()._findings, *(self.trends._findings if self._folds.cuts else ())]
 
     def plot(
         self, kind: str = "tiers", *, metric: str | Metric | None = None, **options: Any
@@ -173,8 +172,8 @@ def find_bad_folds(checks: pd.DataFrame) -> Iterator[Finding]:
         bad = checks[checks["verdict"] == verdict]
         if len(bad):
             some, every = (table.groupby(level=fold).ngroups for table in (bad, checks))
-            names = {"verdict": verdict, "checks": bad.index.unique("check").tolist()}
-            yield Finding("bad_folds", {"bad": some, "folds": every}, names, verdict)
+            names = {"checks": bad.index.unique("check").tolist()}
+            yield Finding(f"{verdict}s_in_folds", {"bad": some, "folds": every}, names)
 
 
 def _to_rows(table: pd.DataFrame) -> Any:

@@ -6,10 +6,17 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+from recsys_ndcg.convention import split_names
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.findings.finding import SEVERITIES, Finding, write_sentences
 from recsys_ndcg.findings.templates import read_templates
 from recsys_ndcg.rendering import join_names
+
+#: What may fail a result: severities, and kinds of findings.
+KINDS = (
+    *SEVERITIES[:2],
+    *(kind for kind, template in read_templates().items() if template.group != "gate"),
+)
 
 
 @dataclass(frozen=True)
@@ -60,9 +67,8 @@ def check_findings(
     InvalidInputError
         There is no such kind.
     """
-    kinds = read_templates()
-    failing, accepted = _read_kinds(fail_on, [*kinds, *SEVERITIES[:2]]), _read_kinds(accept, kinds)
-    words = {*failing, *SEVERITIES[: "warning" in failing]}
+    failing, accepted = _read_kinds(fail_on, KINDS), _read_kinds(accept, KINDS[2:])
+    words = {*failing, "error"} if "warning" in failing else {*failing}
     bad = [finding for finding in findings if words & {finding.kind, finding.severity}]
     left = [finding for finding in bad if finding.kind not in accepted]
     if left:
@@ -75,7 +81,7 @@ def check_findings(
 
 def _read_kinds(texts: str | Iterable[str], known: Collection[str]) -> list[str]:
     """Return kinds that may be written with spaces; raise if one is unknown."""
-    kinds = [str(text).replace(" ", "_") for text in ([texts] if isinstance(texts, str) else texts)]
+    kinds = [str(name).replace(" ", "_") for name in split_names(texts)]
     for kind in kinds:
         if kind not in known:
             nearest = join_names(get_close_matches(kind, known, 3, 0))

@@ -13,7 +13,7 @@ import pandas as pd
 
 from recsys_ndcg.arrays import Ids
 from recsys_ndcg.errors import InvalidInputError, check_choice, check_integer, quote, warn
-from recsys_ndcg.findings import tabulate_findings, write_sentences
+from recsys_ndcg.findings import Finding, Gate, check_findings, tabulate_findings, write_sentences
 from recsys_ndcg.rendering import Document, Renderable
 from recsys_ndcg.report import saving
 from recsys_ndcg.report.data import ReportData, UnknownKeyError
@@ -234,7 +234,28 @@ class Report(Renderable, Mapping[str, float]):
         2  high_chance  warning
         3  like_random  warning
         """
-        return tabulate_findings([*self._data.verdict, *self._data.remarks])
+        return tabulate_findings(self._findings)
+
+    def gate(self, fail_on: str | Iterable[str], accept: str | Iterable[str] = ()) -> Gate:
+        """Return whether there is no finding that must not be, and which there are.
+
+        Parameters
+        ----------
+        fail_on : str or several
+            ``"error"``, ``"warning"`` (warnings and errors), or kinds of `findings`.
+        accept : str or several
+            Kinds that do not fail.
+
+        Raises
+        ------
+        InvalidInputError
+            There is no such kind.
+        """
+        return check_findings(self._findings, fail_on, accept)
+
+    @property
+    def _findings(self) -> list[Finding]:
+        return [*self._data.verdict, *self._data.remarks]
 
     def intervals(
         self,

@@ -179,6 +179,22 @@ def test_limits_apply_to_every_model_except_the_baseline() -> None:
     assert "rmse" in other.stdout.splitlines()[2]
 
 
+@pytest.mark.parametrize("command", ["evaluate", "compare good.csv"])
+def test_findings_fail(command: str) -> None:
+    """By their severity or kind, but for those that are accepted; as `gate` does in Python."""
+    words = [*command.split(), "fair.csv", "--fail-on"]
+    models = {"good": "good.csv", "fair": "fair.csv"}
+    result = rn.evaluate("fair.csv") if command == "evaluate" else rn.compare(models)
+    kinds = [*result.findings["kind"]]
+    failed = run(*words, "error", kinds[-1])
+    assert failed.exit_code == 1
+    assert failed.stderr == f"failed: {result.gate(['error', kinds[-1]]).reason}\n"
+    assert run(*words, "error").exit_code == 0
+    assert run(*words, *kinds, "--accept", *kinds).exit_code == 0
+    assert run(*words, "warning").exit_code == result.findings["severity"].eq("warning").any()
+    assert not result.gate(kinds[-1].replace("_", " "))
+
+
 @pytest.mark.parametrize("command", ["evaluate fair.csv", "compare fair.csv poor.csv"])
 @pytest.mark.parametrize(
     ("words", "message"),
@@ -195,6 +211,9 @@ def test_limits_apply_to_every_model_except_the_baseline() -> None:
         ([*WORSE, "--gate-metric", "ndgc"], "Did you mean 'ndcg'"),
         ([*WORSE, "--gate-metric", "ndcg", "-k", "5,10"], "error: --gate-metric .*2 metrics"),
         (["--gate-metric", "ndcg@10"], "--fail-if-worse"),
+        (["--fail-on", "fact"], "no kind of finding 'fact'. The nearest are "),
+        (["--fail-on", "error", "--accept", "one_usr"], "'one_usr'. The nearest are one_user, "),
+        (["--accept", "one_user"], "--accept has no effect without --fail-on"),
     ],
 )
 def test_an_invalid_gate_is_an_error(

@@ -148,7 +148,10 @@ TEXT = "--columns --decimal --encoding --list-sep --no-heading --sep "
 MODELS = f"{TEXT}--convention --labels --n-items --preset --qrels --threshold "
 DATA, METRIC, K = f"{MODELS}--results --run ", "--metric --metrics ", "--k -k "
 ITEMS = "--base --catalogue --features --groups --train --weights "
-GATES = "--alpha --fail-above --fail-if-worse --fail-under --gate-metric --margin --users "
+FINDINGS = "--accept --fail-on "
+GATES = (
+    f"{FINDINGS}--alpha --fail-above --fail-if-worse --fail-under --gate-metric --margin --users "
+)
 #: What scripts may type, whichever library reads it.
 OPTIONS = {
     "evaluate": f"{DATA}{METRIC}{K}{ITEMS}{GATES}{SHOWN}--json --memory-limit --per-user",
@@ -160,8 +163,8 @@ OPTIONS = {
     "explain": f"{DATA}{K}{SHOWN}--user",
     "reconcile": f"{DATA}{METRIC}{ITEMS}{SHOWN}--reported",
     "explain-number": "--format --items",
-    "experiment": f"{PAGE}{SHOWN}--folder --n-jobs",
-    "check-split": f"{PAGE}{SHOWN}--columns --fail-on --lists --memory-limit --threshold "
+    "experiment": f"{FINDINGS}{PAGE}{SHOWN}--folder --n-jobs",
+    "check-split": f"{FINDINGS}{PAGE}{SHOWN}--columns --lists --memory-limit --threshold "
                    "--validation -k",
     "demo": f"{PAGE}{K}--ratings --seed --threshold",
     "presets": "--format", "metrics": "--format",
@@ -184,7 +187,7 @@ def test_a_command_keeps_its_options(command: str) -> None:
     ("words", "expected"),
     [
         ("evaluate --preset ran", "ranx_burges"), ("reconcile --metric nd", "ndcg"),
-        ("compare --test boot", "bootstrap"),
+        ("compare --test boot", "bootstrap"), ("evaluate --fail-on high", "high_chance"),
     ],
 )  # fmt: skip
 def test_shells_complete_values(words: str, expected: str) -> None:

@@ -32,7 +32,7 @@ ELSEWHERE = {
     *("nothing_fails", "findings_fail"),
     *("no_score", "mean_within_limit", "mean_beyond_limit"),  # of the command line
     "all_worse_than_another",
-    "bad_folds",  # of an experiment
+    *("errors_in_folds", "warnings_in_folds"),  # of an experiment
 }
 #: What the kinds of a verdict do, and in which order.
 _PARTS = {

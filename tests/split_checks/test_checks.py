@@ -344,6 +344,12 @@ def test_the_command_exits_by_the_verdict(tmp_path: Path) -> None:
     failed = run(*words, "--fail-on", "warning")
     assert failed.exit_code == 1
     assert failed.stderr.startswith("failed: 2 findings fail: rating_shift, share_of_relevant_rows")
+    assert run(*words, "--fail-on", "rating_shift,error").exit_code == 1
+    accepted = run(
+        *words, "--fail-on", "warning", "--accept", "rating shift,share_of_relevant_rows"
+    )
+    text = "(fail on: warning; accepted: rating_shift, share_of_relevant_rows)"
+    assert (accepted.exit_code, accepted.stderr) == (0, f"passed: No finding fails {text}.\n")
     found = json_of(*words)
     assert found["verdict"] == "warning"
     assert found["rows"] == {"train": 1200, "test": 300}
