@@ -14,7 +14,7 @@ import pandas as pd
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.errors import InvalidInputError, check_integer, quote
 from recsys_ndcg.files import to_json_value
-from recsys_ndcg.findings import Finding, tabulate_findings, write_sentences
+from recsys_ndcg.findings import Finding, HasFindings, write_sentences
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.lists import to_lists
 from recsys_ndcg.rendering import (
@@ -109,7 +109,7 @@ class _Statement:
 
 
 @dataclass(frozen=True, repr=False)
-class NumberExplanation(Renderable):
+class NumberExplanation(HasFindings, Renderable):
     """The protocols under which a published number is possible.
 
     Parameters
@@ -143,13 +143,8 @@ class NumberExplanation(Renderable):
         return write_sentences(self._remarks)
 
     @property
-    def findings(self) -> pd.DataFrame:
-        """The verdict on each protocol and the remarks as data, a row each.
-
-        Columns: kind, metric, models, numbers (a dict), severity ("error" if the text names the
-        protocol, and the number is impossible) and sentence.
-        """
-        return tabulate_findings([*self._verdicts, *self._remarks])
+    def _findings(self) -> list[Finding]:
+        return [*self._verdicts, *self._remarks]
 
     def _document(self, *, with_verdict: bool = False) -> Document:  # noqa: ARG002 - has none
         """Return the document: the table and the remarks."""

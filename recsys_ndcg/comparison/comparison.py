@@ -34,8 +34,7 @@ from recsys_ndcg.files import Archive, check_ids, to_json_value
 from recsys_ndcg.findings import (
     Finding,
     Gate,
-    check_findings,
-    tabulate_findings,
+    HasFindings,
     write_sentences,
 )
 from recsys_ndcg.input import make_index
@@ -54,7 +53,7 @@ _FORMAT = "comparison 2"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Renderable):
+class Comparison(HasFindings, Renderable):
     """Models compared on the same users, as `compare` returns them. It never changes.
 
     Parameters
@@ -238,43 +237,6 @@ class Comparison(Renderable):
     def remarks(self) -> list[str]:
         """Limits of what the numbers show, a sentence each."""
         return write_sentences(self._remarks)
-
-    @property
-    def findings(self) -> pd.DataFrame:
-        """What the numbers show and what limits it: each metric's verdict, then the remarks.
-
-        A row per finding. Columns: kind, what was found; metric, missing if it is about several or
-        none; models, a tuple of names; numbers, a dict of what shows it; severity, ``"warning"`` if
-        the numbers mean less than they seem to, ``"error"`` if they are wrong, else ``"fact"``; and
-        sentence. Of many remarks about the same thing, `remarks` has the first three only.
-
-        Examples
-        --------
-        >>> import recsys_ndcg as rn
-        >>> good = {user: [(4, 5), (3, 2), (2, 4)] for user in range(30)}
-        >>> bad = {user: [(user % 3, 5), (1.5, 2), (1.2, 4)] for user in range(30)}
-        >>> found = rn.compare({"good": good, "bad": bad}, metrics="ndcg@3").findings
-        >>> found.loc[found["severity"] == "warning", "kind"].tolist()
-        ['equal_scores', 'rough_tests', 'below_chance']
-        """
-        return tabulate_findings(self._findings)
-
-    def gate(self, fail_on: str | Iterable[str], accept: str | Iterable[str] = ()) -> Gate:
-        """Return whether there is no finding that must not be, and which there are.
-
-        Parameters
-        ----------
-        fail_on : str or several
-            ``"error"``, ``"warning"`` (warnings and errors), or kinds of `findings`.
-        accept : str or several
-            Kinds that do not fail.
-
-        Raises
-        ------
-        InvalidInputError
-            There is no such kind.
-        """
-        return check_findings(self._findings, fail_on, accept)
 
     @property
     def _findings(self) -> list[Finding]:

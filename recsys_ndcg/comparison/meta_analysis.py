@@ -23,7 +23,7 @@ from recsys_ndcg.errors import (
     suggest,
 )
 from recsys_ndcg.files import to_json_value
-from recsys_ndcg.findings import Finding, tabulate_findings, write_sentences, write_verdict
+from recsys_ndcg.findings import Finding, HasFindings, write_sentences, write_verdict
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.rendering import (
     Charts,
@@ -65,7 +65,7 @@ _DIFFERENCES_LEAD = "Each pair of models in each data set, by the data set's own
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MetaAnalysis(Renderable):
+class MetaAnalysis(HasFindings, Renderable):
     """The same models on several data sets, as `across` returns them. It never changes.
 
     Parameters
@@ -225,15 +225,6 @@ class MetaAnalysis(Renderable):
         return {name: each.signature(self.metric) for name, each in self.comparisons.items()}
 
     @property
-    def findings(self) -> pd.DataFrame:
-        """The verdict and the remarks as data, a row each.
-
-        Columns: kind, metric, models, numbers (a dict), severity ("error", "warning" or "fact") and
-        sentence.
-        """
-        return tabulate_findings([*self._judge(), *self._find_remarks()])
-
-    @property
     def verdict(self) -> str:
         """The result in two or three sentences: the data sets one by one, and their mean."""
         return str(write_verdict(self._judge()))
@@ -251,6 +242,10 @@ class MetaAnalysis(Renderable):
     def remarks(self) -> list[str]:
         """Limits of what the numbers show, a sentence each."""
         return write_sentences(self._find_remarks())
+
+    @property
+    def _findings(self) -> list[Finding]:
+        return [*self._judge(), *self._find_remarks()]
 
     def _find_remarks(self) -> list[Finding]:
         data = {name: each._data for name, each in self.comparisons.items()}

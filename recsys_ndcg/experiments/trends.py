@@ -12,7 +12,7 @@ import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.experiments.fold_scores import FoldScores, make_group_table, show_groups
-from recsys_ndcg.findings import Finding, tabulate_findings, write_sentences
+from recsys_ndcg.findings import Finding, HasFindings, write_sentences
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.rendering import (
     Charts,
@@ -46,7 +46,7 @@ _LEAD = (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Trends(Renderable):
+class Trends(HasFindings, Renderable):
     """Scores at successive cuts of one timeline, as `ExperimentComparison.trends` returns them.
 
     Parameters
@@ -125,14 +125,6 @@ class Trends(Renderable):
             table[f"{name}_p"] = found.p
             table[f"{name}_p_corrected"] = CORRECTIONS["holm"].correct(found.p)
         return table
-
-    @property
-    def findings(self) -> pd.DataFrame:
-        """Each model's trend in each metric, and who is better or worse at the last cut.
-
-        Columns: kind, metric, models, numbers (a dict), severity and sentence.
-        """
-        return tabulate_findings(self._findings)
 
     @property
     def _findings(self) -> list[Finding]:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import TYPE_CHECKING
 
 from recsys_ndcg.convention import split_names
 from recsys_ndcg.errors import InvalidInputError, quote
-from recsys_ndcg.findings.finding import SEVERITIES, Finding, write_sentences
+from recsys_ndcg.findings.finding import SEVERITIES, Finding, tabulate_findings, write_sentences
 from recsys_ndcg.findings.templates import read_templates
 from recsys_ndcg.rendering import join_names
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: What may fail a result: severities, and kinds of findings.
 KINDS = (
@@ -46,6 +51,61 @@ class Gate:
     def __str__(self) -> str:
         """Return the reason."""
         return self.reason
+
+
+class HasFindings(ABC):
+    """A result with findings: the table of them, and gates."""
+
+    @property
+    @abstractmethod
+    def _findings(self) -> Sequence[Finding]:
+        """What the result shows, and then what limits it."""
+
+    @property
+    def findings(self) -> pd.DataFrame:
+        """What the result shows and what limits it: the verdicts, then the remarks, a row each.
+
+        Columns: kind, what was found; metric, None if it is about several or none; models, a tuple
+        of names; numbers, a dict of what shows it; severity, ``"error"`` if numbers are wrong,
+        ``"warning"`` if they mean less than they seem to, else ``"fact"``; and sentence. Of many
+        remarks about the same thing, `remarks` has the first three only.
+
+        Examples
+        --------
+        >>> import recsys_ndcg as rn
+        >>> report = rn.evaluate({"ann": [(4.5, 5), (3.0, 2), (2.0, 4)]}, k=2)
+        >>> report.findings[["kind", "severity"]]
+                  kind severity
+        0  like_chance     fact
+        1     one_user  warning
+        2  high_chance  warning
+        3  like_random  warning
+        """
+        return tabulate_findings(self._findings)
+
+    def gate(self, fail_on: str | Iterable[str], accept: str | Iterable[str] = ()) -> Gate:
+        """Return whether there is no finding that must not be, and which there are.
+
+        Parameters
+        ----------
+        fail_on : str or several
+            ``"error"``, ``"warning"`` (warnings and errors), or kinds of `findings`.
+        accept : str or several
+            Kinds that do not fail.
+
+        Raises
+        ------
+        InvalidInputError
+            There is no such kind.
+
+        Examples
+        --------
+        >>> import recsys_ndcg as rn
+        >>> report = rn.evaluate({"ann": [(4.5, 5), (3.0, 2), (2.0, 4)]}, k=2)
+        >>> print(report.gate("warning", accept=["high_chance", "like_random"]))
+        1 finding fails: one_user. One user is not enough evidence.
+        """
+        return check_findings(self._findings, fail_on, accept)
 
 
 def check_findings(

@@ -13,7 +13,7 @@ import pandas as pd
 
 from recsys_ndcg.arrays import Ids
 from recsys_ndcg.errors import InvalidInputError, check_choice, check_integer, quote, warn
-from recsys_ndcg.findings import Finding, Gate, check_findings, tabulate_findings, write_sentences
+from recsys_ndcg.findings import Finding, HasFindings, write_sentences
 from recsys_ndcg.rendering import Document, Renderable
 from recsys_ndcg.report import saving
 from recsys_ndcg.report.data import ReportData, UnknownKeyError
@@ -38,7 +38,7 @@ _LEADERBOARD_COLUMNS = ("score", "adjusted", "z")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Report(Renderable, Mapping[str, float]):
+class Report(HasFindings, Renderable, Mapping[str, float]):
     """The scores of one model, as `evaluate` returns them.
 
     A report is a mapping of metrics to means: ``report["ndcg@10"]``, ``dict(report)``. It never
@@ -214,44 +214,6 @@ class Report(Renderable, Mapping[str, float]):
     def remarks(self) -> list[str]:
         """Reasons to be careful with the numbers, a sentence each."""
         return write_sentences(self._data.remarks)
-
-    @property
-    def findings(self) -> pd.DataFrame:
-        """What the report shows and what limits it, a row per finding: the verdict, the remarks.
-
-        Columns: kind (what was found), metric (None if the finding is about none, or several),
-        models (the names of baselines), numbers (a dict of the numbers that show it), severity
-        (error, warning or fact) and sentence.
-
-        Examples
-        --------
-        >>> import recsys_ndcg as rn
-        >>> report = rn.evaluate({"ann": [(4.5, 5), (3.0, 2), (2.0, 4)]}, k=2)
-        >>> report.findings[["kind", "severity"]]
-                  kind severity
-        0  like_chance     fact
-        1     one_user  warning
-        2  high_chance  warning
-        3  like_random  warning
-        """
-        return tabulate_findings(self._findings)
-
-    def gate(self, fail_on: str | Iterable[str], accept: str | Iterable[str] = ()) -> Gate:
-        """Return whether there is no finding that must not be, and which there are.
-
-        Parameters
-        ----------
-        fail_on : str or several
-            ``"error"``, ``"warning"`` (warnings and errors), or kinds of `findings`.
-        accept : str or several
-            Kinds that do not fail.
-
-        Raises
-        ------
-        InvalidInputError
-            There is no such kind.
-        """
-        return check_findings(self._findings, fail_on, accept)
 
     @property
     def _findings(self) -> list[Finding]:

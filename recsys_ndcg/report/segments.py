@@ -13,7 +13,7 @@ import pandas as pd
 
 from recsys_ndcg.arrays import Codes, Flags, Floats, ReadOnlyArrays, column_counts, divide
 from recsys_ndcg.errors import InvalidInputError, quote
-from recsys_ndcg.findings import Finding, tabulate_findings, write_sentences
+from recsys_ndcg.findings import Finding, HasFindings, write_sentences
 from recsys_ndcg.input import format_id, make_index
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.parallel import limit_threads
@@ -196,7 +196,7 @@ _MAX_SEGMENTS = 1000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Segments(ReadOnlyArrays, Renderable, Mapping[Any, AnyReport]):
+class Segments(ReadOnlyArrays, HasFindings, Renderable, Mapping[Any, AnyReport]):
     """A report by user group: a mapping of segment labels to the reports of their users.
 
     `recsys_ndcg.Report.by` returns it. It never changes.
@@ -365,25 +365,6 @@ class Segments(ReadOnlyArrays, Renderable, Mapping[Any, AnyReport]):
     def remarks(self) -> list[str]:
         """Reasons to be careful with the numbers, and the segments that differ, a sentence each."""
         return write_sentences(self._findings)
-
-    @property
-    def findings(self) -> pd.DataFrame:
-        """The remarks as a table, a row per finding.
-
-        Columns: kind (what was found), metric, models (none), numbers (a dict of the numbers that
-        show it), severity (warning or fact) and sentence.
-
-        Examples
-        --------
-        >>> import recsys_ndcg as rn
-        >>> report = rn.evaluate({"ann": [(4, 5), (3, 2)], "bob": [(4, 1), (3, 2)]})
-        >>> report.by({"ann": "new"}).findings[["kind", "numbers"]]
-                             kind                       numbers
-        0  users_outside_segments    {'outside': 1, 'users': 2}
-        1          single_segment                            {}
-        2          small_segments  {'enough': 10, 'sizes': [1]}
-        """
-        return tabulate_findings(self._findings)
 
     @property
     def _findings(self) -> list[Finding]:

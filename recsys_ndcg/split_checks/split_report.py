@@ -15,9 +15,7 @@ from recsys_ndcg.files import is_files, to_json_value
 from recsys_ndcg.findings import (
     SEVERITIES,
     Finding,
-    Gate,
-    check_findings,
-    tabulate_findings,
+    HasFindings,
     write_verdict,
 )
 from recsys_ndcg.input import EncodedIds, read_rows, reject_text_lists
@@ -37,12 +35,12 @@ from recsys_ndcg.split_checks.split import (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SplitReport(Renderable):
+class SplitReport(HasFindings, Renderable):
     """What the checks of a split found, as `check_split` returns it.
 
     Parameters
     ----------
-    _findings : tuple of Finding
+    _checked : tuple of Finding
         What each check found.
     skipped : mapping of str to str
         The checks that could not run, with what they lack.
@@ -62,24 +60,20 @@ class SplitReport(Renderable):
         The worst verdict.
     """
 
-    _findings: tuple[Finding, ...]
+    _checked: tuple[Finding, ...]
     skipped: Mapping[str, str] = field(default_factory=dict)
     n_rows: Mapping[str, int] = field(default_factory=dict)
     names: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    @property
+    def _findings(self) -> tuple[Finding, ...]:
+        return self._checked
 
     @property
     def verdict(self) -> str:
         """The worst verdict of all checks."""
         severities = (finding.severity for finding in self._findings)
         return min(severities, key=SEVERITIES.index, default="fact")
-
-    @property
-    def findings(self) -> pd.DataFrame:
-        """A row per check, as in other results: kind, metric, models, numbers, severity, sentence.
-
-        The kind is the name of the check, with underscores.
-        """
-        return tabulate_findings(self._findings)
 
     @property
     def checks(self) -> pd.DataFrame:
@@ -113,24 +107,6 @@ class SplitReport(Renderable):
     def find(self, verdict: str) -> list[Finding]:
         """Return the findings with a verdict."""
         return [finding for finding in self._findings if finding.severity == verdict]
-
-    def gate(self, fail_on: str | Iterable[str], accept: str | Iterable[str] = ()) -> Gate:
-        """Return whether no check found what must not be, and what was found.
-
-        Parameters
-        ----------
-        fail_on : str or several
-            ``"error"``, ``"warning"`` (warnings and errors), or names of checks that must not find
-            anything, such as ``"items from the future"``.
-        accept : str or several
-            Names of checks that do not fail.
-
-        Raises
-        ------
-        InvalidInputError
-            There is no such check.
-        """
-        return check_findings(self._findings, fail_on, accept)
 
     @staticmethod
     def tabulate(reports: Mapping[Any, SplitReport], names: Sequence[str]) -> pd.DataFrame:
