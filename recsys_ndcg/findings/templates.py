@@ -183,4 +183,6 @@ def _format(value: Any, form: str) -> str:
         if _is_sequence(value):
             is_one = len(value) == 1 or (isinstance(value[0], Number) and set(value) == {1})
         return singular if is_one else plural
-    return "" if form == "?" else format(value, form).replace("%", " %")
+    if form.endswith("%"):
+        return f"{format(value, form).rstrip('%')} %"
+    return "" if form == "?" else format(value, form)

@@ -97,7 +97,7 @@ def _draw(seeds: Iterable[int]) -> Counter[str]:
 
 def test_sentences_are_true() -> None:
     """Each is in the table, and says what the tables have."""
-    assert len(_draw(QUICK)) > 60
+    assert len(_draw(QUICK)) > 55
 
 
 @pytest.mark.slow
