@@ -60,13 +60,21 @@ def _(report: rn.Report, metric: str, ranked: str) -> bool:  # noqa: ARG001 - of
 
 
 @claim("no_chance_level", "equal_orders", "worse_than_chance", "like_chance", "better_than_chance")
-def _(report: rn.Report, metric: str, ranked: str, adjusted: float, **numbers: float) -> bool:
+def check_verdict(report: rn.Report, metric: str, ranked: str, **numbers: float) -> bool:
+    """Check the numbers of a verdict, and that no other one fits them."""
     row = {**report.summary.loc[metric], **report.audit.loc[metric]}
     for name, value in numbers.items():
         assert np.array_equal(value, row[name], equal_nan=True), name
-    assert np.array_equal(adjusted, row["adjusted"], equal_nan=True)
+    z, is_above = row["z"], row["ci_low"] > row["chance"]
+    kind = "better_than_chance" if z >= 2 or (np.isnan(z) and is_above) else "like_chance"
+    below = [each.names["metrics"] for each in report._remarks if each.kind == "below_random"]
+    if below and metric in below[0]:
+        kind = "worse_than_chance"
+    if np.isnan(row["adjusted"]):
+        kind = "no_chance_level" if np.isnan(row["chance"]) else "equal_orders"
     protocol = str(report.signature(metric).fields["protocol"])
-    return ranked.rsplit(maxsplit=1)[-1] == "catalogue" or ranked.split(maxsplit=1)[0] == protocol
+    assert ranked == "whole catalogue" or ranked.split(maxsplit=1)[0] == protocol
+    return str(report.findings["kind"][0]) == kind
 
 
 @claim("one_user")

@@ -257,33 +257,6 @@ def test_a_long_page_stays_small() -> None:
     harmless(page)
 
 
-GOOD, BAD = [(2, 5), (1, 2)], [(1, 2), (2, 1)]
-WORST, BEST = [(1, 5), (2, 3), (3, 1)], [(3, 5), (2, 3), (1, 1)]
-VERDICTS: dict[str, tuple[Any, dict[str, Any]]] = {
-    "No user has a score": ({"a": BAD}, {"metrics": "recall", "threshold": 5}),
-    "it has no chance level": ({"a": BAD}, {"metrics": "rmse"}),
-    "Every order of these lists has the same score": ({"a": [(1, 1)], "b": [(2, 1)]}, {}),
-    "One user is not enough evidence": ({"a": GOOD}, {}),
-    "cannot be distinguished from chance": ({"a": GOOD, "b": [(2, 1), (1, 2)]}, {}),
-    "In rr (rated items) this order cannot be distinguished from chance": (
-        {"a": GOOD},
-        {"metrics": "rr", "threshold": 4},
-    ),
-    "this order is worse than chance": (dict.fromkeys(range(30), WORST), {}),
-    "achieves 100 % of the possible": (dict.fromkeys(range(30), BEST), {}),
-}
-
-
-@pytest.mark.parametrize("verdict", VERDICTS)
-@pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
-def test_the_verdict_fits_the_evidence(verdict: str) -> None:
-    """On the page and in a notebook."""
-    data, options = VERDICTS[verdict]
-    report = rn.evaluate(data, **options)
-    assert verdict in harmless(report.to_html()).text
-    assert verdict in report._repr_html_()
-
-
 def test_a_notebook_gets_a_short_form() -> None:
     """Without scripts and styles."""
     for shown in (REPORT, COMPARED):

@@ -155,24 +155,6 @@ def test_adjusted_is_undefined_if_chance_is_perfect_up_to_rounding() -> None:
 # Remarks
 
 
-def test_remarks_on_constructed_data(constructed: rn.Report) -> None:
-    """One sentence for each finding, with its numbers, in every format."""
-    audit = constructed.audit
-    text = str(constructed)
-    for name in ("ndcg@2", "recall@2"):
-        chance, worst = audit.loc[name, ["chance", "worst"]]
-        assert f"{chance:.4f} in {name} (worst order {worst:.4f})" in text
-    assert "score 0.3750 in precision@2" not in text
-    assert "in dcg@2 (worst" not in text
-    for remark in (
-        "Ties affect up to 1 of 4 users; depending on how they are broken, ndcg@2 is",
-        "Listed items without a true value: 1.",
-    ):
-        assert remark in text
-    for form in (constructed.to_markdown(), constructed.to_html()):
-        assert "Random order would already score" in form
-
-
 def test_unremarkable_data_have_no_remarks() -> None:
     """Long lists of distinct estimates, all labelled, few of them relevant, at different ranks."""
     pairs = product(range(90), range(40))
@@ -208,39 +190,6 @@ def test_few_users_are_not_clearly_worse_than_chance_in_a_metric_without_z(
     kinds = [*report.findings["kind"]]
     assert ("below_random" in kinds) is is_sure
     assert ("worse_than_chance" in kinds) is is_sure
-
-
-def test_remarks_mention_few_labels_and_the_range_that_they_leave_open() -> None:
-    """If the other items are irrelevant, or of the top grade."""
-    labels, results = {"ann": {"a": 1, "b": 2}}, {"ann": {"a": 4, "x": 3, "b": 2, "y": 1}}
-    report = rn.evaluate(rn.RankedLists.from_trec(labels, results), metrics=["ndcg@4"])
-    row = report.audit.iloc[0]
-    expected = (
-        "50.0 % of the top-4 items are labelled. If the rest are irrelevant, ndcg@4 is "
-        f"{row['unlabelled_zero']:.4f}; if all are of the top grade, {row['unlabelled_top']:.4f}."
-    )
-    assert expected in report.remarks
-
-
-def test_remarks_count_users_and_rows() -> None:
-    """Of more than a hundredth of the users."""
-
-    def find(data: Any, **options: Any) -> dict[str, dict[str, int]]:
-        findings = rn.evaluate(data, **options).findings
-        return dict(zip(findings["kind"], findings["numbers"], strict=True))
-
-    labels = {"ann": {"a": 1, "z": 1}, "bob": {"a": 1}}
-    kinds = find(rn.RankedLists.from_trec(labels, {"ann": {"a": 2, "b": 1}}), metrics="rr")
-    assert kinds["users_without_list"] == {"count": 1, "users": 2}
-    assert kinds["unlisted_labels"] == {"count": 2}
-    rows = [("ann", "a", 2, 1), ("ann", "a", 2, 1), ("ann", "b", 1, 0), ("bob", "a", 1, 1)]
-    choices = rn.Convention(duplicates="last", short_list="drop")
-    kinds = find(rows, metrics="ndcg@2", convention=choices)
-    assert kinds["users_left_out"] == {"count": 1, "users": 2}
-    assert kinds["merged_rows"] == {"count": 1}
-    kinds = find({"ann": [(2, 1), (1, 2)]}, metrics=["recall@1", "ndcg@1"], threshold=9)
-    assert "metrics_without_scores" in kinds
-    assert "users_left_out" not in kinds
 
 
 def test_explain_needs_a_threshold_if_the_gain_does() -> None:

@@ -443,35 +443,6 @@ def test_remarks_name_the_segments_that_differ_and_the_small_ones() -> None:
     assert by_kind.summary[["p", "p_corrected"]].isna().all(axis=None)
 
 
-def test_remarks_start_with_the_largest_difference_and_count_the_rest() -> None:
-    """Of segments, and of metrics."""
-    draw = np.random.default_rng(0)
-    lists = {
-        user: [(tilt * one + draw.normal(), int(one)) for one in draw.permutation(6)]
-        for user, tilt in enumerate(np.repeat((-1, -0.3, 0.3, 2, 4, 8), 12))
-    }
-    report = rn.evaluate(lists, metrics=[f"ndcg@{k}" for k in range(1, 6)])
-    segments = report.by({user: user // 12 for user in lists})
-    lines = [line for line in segments.remarks if " differ from " in line]
-    assert [line.split()[1] for line in lines] == ["ndcg@1", "ndcg@2", "ndcg@3"]
-    assert "… and segments differ in 2 more metrics." in segments.remarks
-    table = segments.summary.xs("ndcg@3", level="metric")
-    sure = table["difference"][table["p_corrected"] <= 0.05].sort_values(key=lambda one: -one.abs())
-    names = [f"{label} ({difference:+.4f})" for label, difference in sure.items()]
-    assert len(names) > 4
-    assert lines[2].endswith(f": {', '.join(names[:3])}, {len(names) - 3} more.")
-
-
-def test_remarks_mention_different_chance_levels() -> None:
-    """Such as of short and long lists."""
-    lists = {user: [(2.0, 5), (1.0, 1)] for user in range(3)}
-    lists |= {user: [(float(rank), rank % 6) for rank in range(12)] for user in range(3, 6)}
-    segments = rn.evaluate(lists, metrics="ndcg@5").by("list_length")
-    short, long = segments.summary["chance"]
-    (numbers,) = segments.findings["numbers"][segments.findings["kind"] == "different_chance"]
-    assert numbers == {"low": long, "high": short}
-
-
 def test_remarks_mention_segments_whose_order_differs_when_pooled() -> None:
     """The mean counts every user once, pooling counts every relevant item once."""
     kinds = {
