@@ -275,11 +275,12 @@ class Comparison(Renderable):
         >>> found.loc[found["severity"] == "warning", "kind"].tolist()
         ['equal_scores', 'rough_tests', 'below_chance']
         """
-        return tabulate_findings([*self._verdict_findings, *self._remarks])
+        return tabulate_findings(self._findings)
 
     @property
-    def _verdict_findings(self) -> list[Finding]:
-        return [finding for result in self._data.by_metric.values() for finding in judge(result)]
+    def _findings(self) -> list[Finding]:
+        results = self._data.by_metric.values()
+        return [*(finding for result in results for finding in judge(result)), *self._remarks]
 
     @lazy_property
     def _remarks(self) -> list[Finding]:

@@ -12,12 +12,11 @@ import numpy as np
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.comparison import judge
 from recsys_ndcg.findings import Finding, Gate, read_templates
 from tests.comparison.scenarios import draw_result
 from tests.findings.claims import check_claims
 from tests.findings.remark_claims import check_remarks
-from tests.findings.verdict_claims import Gated, Numbers
+from tests.findings.verdict_claims import Gated, Numbers, list_verdict
 from tests.registered import restore_metrics
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -64,7 +63,7 @@ def _check_verdicts(found: rn.Comparison) -> list[str]:
     """Check the verdict in each metric: the claims, their order, and what is due."""
     kinds = []
     for metric in found.metrics:
-        known, findings = Numbers(found, metric), judge(found._data.by_metric[metric])
+        known, findings = Numbers(found, metric), list_verdict(found, metric)
         names = {(finding.names["metric"], finding.names["ranked"]) for finding in findings}
         assert names == {(metric, known.ranked)}
         parts = _check_order(findings)
