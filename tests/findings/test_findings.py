@@ -22,7 +22,7 @@ from tests.registered import restore_metrics
 pytestmark = pytest.mark.filterwarnings("ignore")
 #: Scenarios that are drawn fast and have many kinds.
 QUICK = (
-    *(4, 55, 60, 65, 77, 85, 124, 125, 183, 235, 252, 289),
+    *(4, 9, 55, 60, 65, 71, 73, 77, 85, 124, 125, 183, 235, 252, 289),
     *(304, 360, 376, 387, 400, 402, 422, 522, 543, 586),
 )
 #: Kinds that are not drawn, but have a test of their own.
@@ -119,7 +119,7 @@ def _draw(seeds: Iterable[int]) -> Counter[str]:
 
 def test_findings_are_true() -> None:
     """Each has the numbers and names of the tables."""
-    assert len(_draw(QUICK)) >= 40
+    assert len(_draw(QUICK)) >= 60
 
 
 @pytest.mark.slow
