@@ -102,7 +102,9 @@ def build_remarks_section(
     """
     lead = f"{_REMARKS if remarks else _NO_REMARKS} {more}".rstrip()
     cells = tabulate_findings([*verdicts, *remarks]).drop(columns="numbers").fillna("-")
-    cells["models"] = [", ".join(list_first(models, 3)) or "-" for models in cells["models"]]
+    cells["models"] = [", ".join(list_first(models, 3)) for models in cells["models"]]
+    if not cells["models"].any():
+        del cells["models"]
     every = Section.folded("All findings", [ShownTable("What was found", cells, numeric=())])
     table = [every] if len(cells) else []
     return Section(

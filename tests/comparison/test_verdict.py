@@ -11,12 +11,12 @@ from scipy import stats
 import recsys_ndcg as rn
 from recsys_ndcg.findings import Finding
 from tests.comparison.models import Rows, model, models, ratings
-from tests.findings.verdict_claims import judge_metric
+from tests.findings.verdict_claims import list_verdict
 
 
 def _judge(found: rn.Comparison) -> dict[str, Finding]:
     """Return the findings of the verdict in the first metric, by kind."""
-    return {finding.kind: finding for finding in judge_metric(found, found.metrics[0])}
+    return {finding.kind: finding for finding in list_verdict(found, found.metrics[0])}
 
 
 def test_no_difference_in_errors_has_no_sign() -> None:
