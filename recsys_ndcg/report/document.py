@@ -71,8 +71,9 @@ def _show_summary(data: ReportData) -> pd.DataFrame:
     counts = {"trivial": totals.trivial, "short": totals.n_short}
     some = {name: numbers for name, numbers in counts.items() if numbers.any()}
     table = data.summary.assign(**baselines, **some).rename_axis("metric").reset_index()
-    names = ["metric", "mean", "interval", "pooled", "median", "popular", "chance", "adjusted"]
-    return show_columns(table, [*names, "users", "undefined", *counts])
+    names = ["metric", "mean", "interval", "pooled", "median", *baselines, "adjusted", "users"]
+    plain = {*baselines} - {"popular", "chance"}  # names of models
+    return show_columns(table, [*names, "undefined", *counts], plain=plain)
 
 
 def build_audit_table(data: ReportData) -> ShownTable:

@@ -210,7 +210,7 @@ def test_frames_and_dicts_hold_all_numbers() -> None:
 def test_a_notebook_shows_the_leaderboard_and_the_verdict() -> None:
     """As HTML; a terminal of ASCII has another sign for –."""
     html = FOUR._repr_html_()
-    rows = html.partition("<tbody>")[2].split("</tr>")[:-1]
+    rows = html.partition("<tbody>")[2].partition("</tbody>")[0].split("</tr>")[:-1]
     cells = [re.findall("<td>(.*?)</td>", row)[1] for row in rows]
     names = [re.sub("</?strong>", "", cell) for cell in cells]
     assert names == list(FOUR.leaderboard.index)

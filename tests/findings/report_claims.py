@@ -67,7 +67,7 @@ def check_verdict(report: rn.Report, metric: str, ranked: str, **numbers: float)
         assert np.array_equal(value, row[name], equal_nan=True), name
     z, is_above = row["z"], row["ci_low"] > row["chance"]
     kind = "better_than_chance" if z >= 2 or (np.isnan(z) and is_above) else "like_chance"
-    below = [each.names["metrics"] for each in report._remarks if each.kind == "below_random"]
+    below = [each.names["metrics"] for each in report._data.remarks if each.kind == "below_random"]
     if below and metric in below[0]:
         kind = "worse_than_chance"
     if np.isnan(row["adjusted"]):

@@ -116,11 +116,6 @@ def list_verdict(found: rn.Comparison, metric: str) -> list[Finding]:
 read_numbers = lru_cache(maxsize=8)(Numbers)
 
 
-def judge_metric(found: rn.Comparison, metric: str) -> list[Finding]:
-    """Return the findings of the verdict in a metric."""
-    return judge(found._data.by_metric[metric])
-
-
 # Two models
 
 
