@@ -17,6 +17,7 @@ import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
+from recsys_ndcg.findings.templates import read_templates
 from tests import pages
 from tests.accuracy import FIELDS as CHOSEN
 from tests.package_size import FILES
@@ -171,6 +172,10 @@ def _with_data(folder: Path) -> None:
     (folder / "run.txt").write_text("q1 Q0 d3 1 9.1 mine\nq1 Q0 d9 2 8 mine\nq1 Q0 d1 3 7.5 mine\n")
 
 
+#: The kinds of findings that are warnings.
+_FINDINGS = ("reversed_order", "reversed_estimates", "decisive_ties")
+
+
 def _warned() -> dict[str, str]:
     """Return the wording of every warning of the package, by the place of its call."""
     found: dict[str, str] = {}
@@ -190,8 +195,9 @@ def _warned() -> dict[str, str]:
                 for one in ast.walk(function)
                 if path.match("lists/facts.py") or function.name == "find_warnings"
                 if isinstance(one, ast.Yield) and one.value
+                if not isinstance(one.value, ast.Attribute)  # of a finding
             }
-    return found
+    return found | {kind: read_templates()[kind].text for kind in _FINDINGS}
 
 
 def _wording(message: ast.AST, function: ast.FunctionDef) -> str:

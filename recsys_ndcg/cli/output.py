@@ -126,10 +126,7 @@ class OutputOptions:
         summary = self._with_signatures(report.summary.rename_axis("metric"), report)
         values: Values = summary
         if self.form == "json":
-            from recsys_ndcg.files import to_json_value
-
-            findings = to_json_value(report.findings.to_dict("records"))
-            values = {"summary": _list_rows(summary), "findings": findings}
+            values = {"summary": _list_rows(summary), "findings": _list_rows(report.findings)}
         self.show(report, values, to=to)
 
     def show_comparison(self, found: Comparison, kinds: Sequence[str] = ("leaderboard",)) -> None:
@@ -183,8 +180,10 @@ def _format_data(form: str, values: Values) -> str:
 
 def _list_rows(table: pd.DataFrame) -> list[Any]:
     """Return an object for each row of a table, with None for a missing value."""
+    from recsys_ndcg.files import to_json_value
+
     plain: Any = table.astype(object).where(table.notna(), None)
-    return list(plain.to_dict("records"))
+    return [*to_json_value(plain.to_dict("records"))]
 
 
 def build_table_document(

@@ -193,7 +193,9 @@ def _format(value: Any, form: str) -> str:
     if "/" in form:
         singular, plural = form.split("/")
         return singular if _is_one(value) else plural
-    return "" if form == "?" else format(value, form).replace("%", " %")
+    if form.endswith("%"):
+        return f"{format(value, form).rstrip('%')} %"
+    return "" if form == "?" else format(value, form)
 
 
 def _is_one(value: Any) -> bool:

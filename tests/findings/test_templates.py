@@ -30,6 +30,7 @@ def test_optional_pieces() -> None:
     assert _fill("A[ {low:size}| of {names}].", names=()) == "A."
     assert _fill("It [{sure:?}is|may be].", sure=False) == "It may be."
     assert _fill("{low:number}", low=np.nan) == "-"
+    assert _fill("{low:.0%} in {names}, {'a': 1}", low=0.5, names="5%") == "50 % in 5%, {'a': 1}"
     with pytest.raises(KeyError):
         _fill("{low:number}")
 
