@@ -19,6 +19,7 @@ from recsys_ndcg.rendering import (
     ShownTable,
     format_number,
     format_range,
+    list_first,
 )
 from recsys_ndcg.version import __version__
 
@@ -103,14 +104,19 @@ def build_remarks_section(
     findings = [each for each in remarks if isinstance(each, Finding)]
     # texts until the remarks of all results are findings
     sentences = write_sentences(findings) or [str(text) for text in remarks]
-    table = _fold_findings([*verdicts, *findings])
+    table = fold_findings([*verdicts, *findings])
     return Section("audit", "Before you trust it", lead, [sentences, *details, *table])
 
 
-def _fold_findings(findings: Sequence[Finding]) -> list[Section]:
+def fold_findings(findings: Sequence[Finding]) -> list[Section]:
+    """Return a folded table of all findings, if there are any; their sentences have the numbers."""
     if not findings:
         return []
-    cells = tabulate_findings(findings)[["kind", "metric", "severity", "sentence"]].fillna("-")
+    columns = ["kind", "metric", "models", "severity", "sentence"]
+    cells = tabulate_findings(findings)[columns].fillna("-")
+    cells["models"] = [", ".join(list_first(models, 3)) for models in cells["models"]]
+    if not cells["models"].any():
+        del cells["models"]
     table = ShownTable("What was found", cells, numeric=())
     return [Section.folded("All findings", [table])]
 
