@@ -6,4 +6,5 @@ from recsys_ndcg.findings.finding import write_verdict as write_verdict
 from recsys_ndcg.findings.gates import KINDS as KINDS
 from recsys_ndcg.findings.gates import Gate as Gate
 from recsys_ndcg.findings.gates import check_findings as check_findings
+from recsys_ndcg.findings.gates import check_mean as check_mean
 from recsys_ndcg.findings.templates import read_templates as read_templates
