@@ -115,13 +115,13 @@ class SplitReport(Renderable):
         return [finding for finding in self._findings if finding.severity == verdict]
 
     def gate(self, fail_on: str | Iterable[str], accept: str | Iterable[str] = ()) -> Gate:
-        """Return whether no check found what must not be, and what was found.
+        """Return whether no check has an error or a warning that must not be, and which have.
 
         Parameters
         ----------
         fail_on : str or several
-            ``"error"``, ``"warning"`` (warnings and errors), or names of checks that must not find
-            anything, such as ``"items from the future"``.
+            ``"error"``, ``"warning"`` (warnings and errors), or names of checks that must have
+            neither, such as ``"items from the future"``.
         accept : str or several
             Names of checks that do not fail.
 
@@ -130,7 +130,8 @@ class SplitReport(Renderable):
         InvalidInputError
             There is no such check.
         """
-        return check_findings(self._findings, fail_on, accept)
+        faults = [*self.find("error"), *self.find("warning")]
+        return check_findings(faults, fail_on, accept)
 
     @staticmethod
     def tabulate(reports: Mapping[Any, SplitReport], names: Sequence[str]) -> pd.DataFrame:
