@@ -38,11 +38,8 @@ from recsys_ndcg.errors import InvalidInputError, is_number, quote, suggest
 from recsys_ndcg.significance import CORRECTIONS, FAMILIES, TESTS
 
 if TYPE_CHECKING:
-    from recsys_ndcg.comparison import Comparison
     from recsys_ndcg.findings import Gate
     from recsys_ndcg.metrics import Metric
-    from recsys_ndcg.report import Report
-    from recsys_ndcg.split_checks import SplitReport
 
 Limits = Annotated[list[str], option("METRIC=NUMBER")]
 Kinds = Annotated[list[str], option("KIND[,KIND...]", words="findings:KINDS")]
@@ -67,16 +64,10 @@ class Limit(NamedTuple):
 
     def check(self, row: Any, model: str | None = None) -> Gate:
         """Return whether a model passes; `row` has its mean and its number of users."""
-        from recsys_ndcg.findings import Finding, Gate
+        from recsys_ndcg.findings import check_mean
 
-        mean, is_least = float(row["mean"]), self.metric.greater_is_better
-        passed = mean >= self.value if is_least else mean <= self.value
-        kind = "mean_within_limit" if passed else "mean_beyond_limit"
-        numbers = {"mean": mean, "users": int(row["users"])}
-        numbers |= {"limit": self.value, "is_least": is_least}
         names = {"metric": str(self.metric), "model": model}
-        finding = Finding("no_score" if math.isnan(mean) else kind, numbers, names)
-        return Gate(passed=passed, findings=(finding,))
+        return check_mean(row, self.value, names, is_least=self.metric.greater_is_better)
 
 
 def _parse_limit(option: str, text: str, k: Sequence[int | None]) -> Limit:
@@ -126,8 +117,8 @@ class FindingOptions:
             raise InvalidInputError(msg)
         check_findings([], self.fail_on or (), self.accept or ())
 
-    def judge(self, result: Report | Comparison | SplitReport) -> list[Gate]:
-        """Return the gate of a result, if there is one."""
+    def judge(self, result: Any) -> list[Gate]:
+        """Return the gate of a report, a comparison or a split, if there is one."""
         return [result.gate(self.fail_on, self.accept or ())] if self.fail_on else []
 
 

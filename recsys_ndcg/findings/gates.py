@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from recsys_ndcg.convention import split_names
 from recsys_ndcg.errors import InvalidInputError, quote
@@ -137,6 +139,30 @@ def check_findings(
         return Gate(passed=False, findings=(first, *left))
     names = {"fail_on": failing, "accepted": [*dict.fromkeys(finding.kind for finding in bad)]}
     return Gate(passed=True, findings=(Finding("nothing_fails", names=names),))
+
+
+def check_mean(
+    row: Mapping[str, Any], limit: float, names: Mapping[str, str | None], *, is_least: bool
+) -> Gate:
+    """Return whether a mean is within its limit.
+
+    Parameters
+    ----------
+    row : mapping
+        The mean, and the number of users.
+    limit : float
+        The limit.
+    names : mapping
+        The metric, and the model if there are several.
+    is_least : bool
+        Whether the limit is the least mean, not the largest.
+    """
+    mean = float(row["mean"])
+    passed = mean >= limit if is_least else mean <= limit
+    kind = "mean_within_limit" if passed else "mean_beyond_limit"
+    numbers = {"mean": mean, "users": int(row["users"]), "limit": limit, "is_least": is_least}
+    finding = Finding("no_score" if np.isnan(mean) else kind, numbers, names)
+    return Gate(passed=passed, findings=(finding,))
 
 
 def _read_kinds(texts: str | Iterable[str], known: Collection[str]) -> list[str]:

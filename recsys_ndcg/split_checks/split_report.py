@@ -108,6 +108,25 @@ class SplitReport(HasFindings, Renderable):
         """Return the findings with a verdict."""
         return [finding for finding in self._findings if finding.severity == verdict]
 
+    def gate(self, fail_on: str | Iterable[str], accept: str | Iterable[str] = ()) -> Gate:
+        """Return whether no check has an error or a warning that must not be, and which have.
+
+        Parameters
+        ----------
+        fail_on : str or several
+            ``"error"``, ``"warning"`` (warnings and errors), or names of checks that must have
+            neither, such as ``"items from the future"``.
+        accept : str or several
+            Names of checks that do not fail.
+
+        Raises
+        ------
+        InvalidInputError
+            There is no such check.
+        """
+        faults = [*self.find("error"), *self.find("warning")]
+        return check_findings(faults, fail_on, accept)
+
     @staticmethod
     def tabulate(reports: Mapping[Any, SplitReport], names: Sequence[str]) -> pd.DataFrame:
         """Return the checks of several splits: a row per split and check, the worst first.

@@ -9,15 +9,18 @@ from typing import Any
 
 from recsys_ndcg.findings import Finding
 
-#: The check of each kind. It takes what is known, and the finding's numbers and names by name.
-CLAIMS: dict[str, Callable[..., Any]] = {}
+#: The check of each kind, and the type of what is known if several types have such findings.
+#: It takes what is known, and the finding's numbers and names by name.
+CLAIMS: dict[str | tuple[str, type], Callable[..., Any]] = {}
 
 
-def claim(*kinds: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register the check of some kinds."""
+def claim(
+    *kinds: str, result: type | None = None
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register the check of some kinds, if they are found in results of a type."""
 
     def add(check: Callable[..., Any]) -> Callable[..., Any]:
-        CLAIMS.update(dict.fromkeys(kinds, check))
+        CLAIMS.update(dict.fromkeys([(kind, result) if result else kind for kind in kinds], check))
         return check
 
     return add
@@ -43,7 +46,8 @@ def check_claims(findings: Iterable[Finding], known: Any) -> list[str]:
     """
     kinds = []
     for finding in findings:
-        is_true = CLAIMS[finding.kind](known, **finding.numbers, **finding.names)
+        check = CLAIMS.get((finding.kind, type(known))) or CLAIMS[finding.kind]
+        is_true = check(known, **finding.numbers, **finding.names)
         assert is_true is not False, finding
         kinds.append(finding.kind)
     return kinds

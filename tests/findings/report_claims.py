@@ -156,7 +156,7 @@ for _kind, _key in {
     _claim_count(_kind, _key)
 
 
-@claim("equal_scores", "extreme_scores")
+@claim("equal_scores", "extreme_scores", result=rn.Report)
 def _(report: rn.Report, metric: str, users: int, mean: float) -> bool:
     scores = report.per_user[metric].dropna()
     assert len(scores) == users
@@ -165,14 +165,14 @@ def _(report: rn.Report, metric: str, users: int, mean: float) -> bool:
     return bool(np.ptp(scores) <= 1e-12 * max(1, abs(mean)))
 
 
-@claim("few_different_scores")
+@claim("few_different_scores", result=rn.Report)
 def _(report: rn.Report, metric: str, few: int, users: int, usual: int) -> bool:
     scores = report.per_user[metric].dropna()
     assert (~np.isclose(scores, usual, rtol=0, atol=1e-14)).sum() == few
     return len(scores) == users > 2 * few
 
 
-@claim("skewed_scores")
+@claim("skewed_scores", result=rn.Report)
 def _(report: rn.Report, metric: str, users: int, skewness: float, needed: int) -> bool:
     scores = report.per_user[metric].dropna().to_numpy()
     assert math.isclose(skew(scores / np.abs(scores).max()), skewness, rel_tol=1e-6)

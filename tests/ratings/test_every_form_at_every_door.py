@@ -38,8 +38,7 @@ def _segment(train: Any) -> dict[Any, int]:
 
 def _check(train: Any, test: Any) -> Any:
     """Return the first check, of test rows in training; it needs no ratings and no times."""
-    first = rn.check_split(train, test).findings[0]
-    return first.check, first.count, first.share
+    return rn.check_split(train, test).findings.iloc[0].to_dict()
 
 
 def _experiment(ratings: Any) -> list[float]:

@@ -345,6 +345,7 @@ def test_the_command_exits_by_the_verdict(tmp_path: Path) -> None:
     assert failed.exit_code == 1
     assert failed.stderr.startswith("failed: 2 findings fail: rating_shift, share_of_relevant_rows")
     assert run(*words, "--fail-on", "rating_shift,error").exit_code == 1
+    assert run(*words, "--fail-on", "pairs_in_both_parts").exit_code == 0
     accepted = run(
         *words, "--fail-on", "warning", "--accept", "rating shift,share_of_relevant_rows"
     )
