@@ -44,9 +44,10 @@ def build_table(ratings: pd.DataFrame) -> pd.DataFrame:
     for name, is_test in make_splits(ratings):
         is_tested = is_test.reindex(ratings.index)
         found = rn.check_split(ratings[~is_tested], ratings[is_tested])
-        shares = {title: f"{100 * found[check].share:.1f} %" for check, title in CHECKS.items()}
-        z = found["popularity shift"].numbers["mean square of z"]
-        columns[name] = {**shares, "mean z² of items": f"{z:.1f}"}
+        shares = found.checks["share"]
+        columns[name] = {title: f"{100 * shares[check]:.1f} %" for check, title in CHECKS.items()}
+        z = found["popularity shift"].numbers["z_squared"]
+        columns[name]["mean z² of items"] = f"{z:.1f}"
     return pd.DataFrame(columns)
 
 

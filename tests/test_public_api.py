@@ -42,14 +42,14 @@ METRIC_NAMES = [*AT_TOP]
 #: All public members of the classes that users meet, without what every text has.
 MEMBERS = {
     rn.Report: (
-        "audit baselines by by_items counts explain gaps get intervals items keys "
+        "audit baselines by by_items counts explain findings gaps get intervals items keys "
         "label_weights leaderboard load mean metrics per_user per_user_audit plot pooled "
         "rarefaction remarks save sensitivity signature signatures summary take to_dict "
         "to_html to_latex to_markdown to_metrics users values"
     ),
     rn.Comparison: (
-        "intervals leaderboard leaderboards load metrics models movers not_worse optimism "
-        "overlap pairwise per_user plot remarks save segments signature signatures "
+        "findings intervals leaderboard leaderboards load metrics models movers not_worse "
+        "optimism overlap pairwise per_user plot remarks save segments signature signatures "
         "to_dict to_frame to_html to_latex to_markdown to_metrics users verdict"
     ),
     rn.results.ExperimentComparison: "cold_start runs split_checks trends",

@@ -124,7 +124,12 @@ class OutputOptions:
     def show_report(self, report: Report, to: Console = out) -> None:
         """Print a report."""
         summary = self._with_signatures(report.summary.rename_axis("metric"), report)
-        values = {"summary": _list_rows(summary)} if self.form == "json" else summary
+        values: Values = summary
+        if self.form == "json":
+            from recsys_ndcg.files import to_json_value
+
+            findings = to_json_value(report.findings.to_dict("records"))
+            values = {"summary": _list_rows(summary), "findings": findings}
         self.show(report, values, to=to)
 
     def show_comparison(self, found: Comparison, kinds: Sequence[str] = ("leaderboard",)) -> None:

@@ -6,4 +6,3 @@ from recsys_ndcg.comparison.page import build_comparison_page as build_compariso
 from recsys_ndcg.comparison.reading_models import check_test_options as check_test_options
 from recsys_ndcg.comparison.reading_models import compare as compare
 from recsys_ndcg.comparison.reading_models import map_models as map_models
-from recsys_ndcg.comparison.verdict import judge as judge

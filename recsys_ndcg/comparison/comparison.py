@@ -39,13 +39,7 @@ from recsys_ndcg.errors import (
     suggest,
 )
 from recsys_ndcg.files import Archive, check_ids, to_json_value
-from recsys_ndcg.findings import (
-    Finding,
-    Gate,
-    tabulate_findings,
-    write_sentences,
-    write_verdict,
-)
+from recsys_ndcg.findings import Finding, Gate, tabulate_findings, write_sentences, write_verdict
 from recsys_ndcg.input import make_index
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.metrics import Metric, list_metric_names
@@ -281,11 +275,12 @@ class Comparison(Renderable):
         >>> found.loc[found["severity"] == "warning", "kind"].tolist()
         ['equal_scores', 'rough_tests', 'below_chance']
         """
-        return tabulate_findings([*self._verdict_findings, *self._remarks])
+        return tabulate_findings(self._findings)
 
     @property
-    def _verdict_findings(self) -> list[Finding]:
-        return [finding for result in self._data.by_metric.values() for finding in judge(result)]
+    def _findings(self) -> list[Finding]:
+        results = self._data.by_metric.values()
+        return [*(finding for result in results for finding in judge(result)), *self._remarks]
 
     @lazy_property
     def _remarks(self) -> list[Finding]:

@@ -30,7 +30,6 @@ from recsys_ndcg.rendering import (
     UserLists,
     format_number,
     format_signed,
-    list_first,
     plot,
     shorten,
 )
@@ -44,6 +43,7 @@ from recsys_ndcg.report import (
     build_signatures_section,
     build_user_lists,
     build_user_section,
+    fold_findings,
     write_call_arguments,
     write_inputs,
 )
@@ -374,15 +374,8 @@ def _build_remarks_section(comparison: Comparison) -> Section:
             audit = build_audit_table(scores.report)
             details.append(Section.folded(f"The audit of {model}", [scores.report.remarks, audit]))
     lead = _AUDITED if details else ""
-    details.append(Section.folded("All findings", [_build_findings_table(comparison.findings)]))
+    details += fold_findings(comparison._findings)
     return build_remarks_section(comparison.remarks, details, lead)
-
-
-def _build_findings_table(findings: pd.DataFrame) -> ShownTable:
-    """Return the table of all findings, without their numbers, which are in the sentences."""
-    cells = findings[["kind", "metric", "models", "severity", "sentence"]].fillna("-")
-    cells["models"] = [", ".join(list_first(models, 3)) or "-" for models in cells["models"]]
-    return ShownTable("What was found", cells, numeric=())
 
 
 def _build_movers_section(comparison: Comparison, a: str, b: str) -> list[Section]:

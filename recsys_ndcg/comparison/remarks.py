@@ -53,16 +53,16 @@ def find_remarks(
     by_metric, testing = [*compared.by_metric.values()], compared.testing
     first, of_users = by_metric[0], [result for result in by_metric if result.metric.per_user]
     models, n_users = compared.model_scores, len(compared.users)
-    scores = {result.name: result.scores for result in by_metric}
+    trained = {name: scores for name, scores in models.items() if name != CHANCE}
     is_significant = any(result.significant_direction.any() for result in by_metric)
     return [
         *find_missing_lists(models, compared.signatures),
         *_find_dropped(compared.n_dropped_users, compared.other_metrics),
         *_find_equal_pairs(models),
-        *_find_longer_lists(models),
-        *_find_missing_scores(scores, n_users),
+        *_find_longer_lists(trained),
+        *_find_missing_scores({result.name: result.scores for result in by_metric}, n_users),
         *_find_rough_means(of_users),
-        *_find_runs(models, n_users, testing.test, is_significant=is_significant),
+        *_find_runs(trained, n_users, testing.test, is_significant=is_significant),
         *more,
         *_find_best_of_search(first, models, optimism),
         *_find_rough_tests(by_metric, has_margin=compared.margin is not None),
@@ -95,19 +95,14 @@ def find_missing_lists(
     ordered = sorted(filter(missing.get, missing), key=missing.__getitem__, reverse=True)
     if not ordered:
         return
-    most = missing[ordered[0]]
-    first = [name for name in ordered if missing[name] == most]
-    others = ordered[len(first) :]
-    numbers = {
-        "missing": most,
-        "fewer": [missing[name] for name in others],
-        "users": len(next(iter(models.values())).users),
-    }
+    counts = [missing[name] for name in ordered]
+    n_first, n_users = counts.count(counts[0]), len(models[ordered[0]].users)
+    numbers = {"missing": counts[0], "fewer": counts[n_first:], "users": n_users}
     rules: dict[str, list[str]] = {"zero": [], "skip": []}
     for metric, signature in signatures.items():
         rules[signature.fields["missing_user"]].append(metric)
-    names = {"models": first, "others": others, **rules}
-    yield Finding("missing_lists", numbers, names)
+    names = {"models": ordered[:n_first], "others": ordered[n_first:]}
+    yield Finding("missing_lists", numbers, {**names, **rules})
 
 
 def _find_dropped(n_dropped_users: Mapping[str, int], metrics: Sequence[str]) -> Iterator[Finding]:
@@ -126,11 +121,7 @@ def _find_equal_pairs(models: Mapping[str, ModelScores]) -> Iterator[Finding]:
 
 def _find_longer_lists(models: Mapping[str, ModelScores]) -> Iterator[Finding]:
     """Find whether some models have longer lists than others."""
-    length = {
-        name: float(scores.counts.n_items.mean())
-        for name, scores in models.items()
-        if name != CHANCE
-    }
+    length = {name: float(scores.counts.n_items.mean()) for name, scores in models.items()}
     short, long = min(length, key=length.__getitem__), max(length, key=length.__getitem__)
     if length[long] > _MIN_RATIO * length[short]:
         numbers = {"longest": length[long], "shortest": length[short]}
@@ -160,13 +151,11 @@ def _find_missing_scores(scores: Mapping[str, Floats], n_users: int) -> Iterator
 def _find_rough_means(results: Sequence[MetricComparison]) -> Iterator[Finding]:
     """Find the means of scores that do not vary, or whose interval is rough."""
     for result in results:
-        moments, names = (
-            result.score_moments,
-            [
-                None if model == CHANCE else {"metric": result.name, "model": model}
-                for model in result.models
-            ],
-        )
+        moments, metric = result.score_moments, result.name
+        names = [
+            None if model == CHANCE else {"metric": metric, "model": model}
+            for model in result.models
+        ]
         yield from find_equal_scores(make_models_table(result), moments.is_constant, names)
         yield from find_rough_means(moments, result.scores, result.is_bounded, names)
 
@@ -175,9 +164,8 @@ def _find_runs(
     models: Mapping[str, ModelScores], n_users: int, test: str, *, is_significant: bool
 ) -> Iterator[Finding]:
     """Find whether scores are averaged, and whether the tests have runs as units."""
-    trained = {name: scores for name, scores in models.items() if name != CHANCE}
-    runs = {name: max(len(scores.run_scores), 1) for name, scores in trained.items()}
-    n_folds = max(len(scores.run_means) for scores in trained.values())
+    runs = {name: max(len(scores.run_scores), 1) for name, scores in models.items()}
+    n_folds = max(len(scores.run_means) for scores in models.values())
     fewest, alone = min(runs.values()), [name for name, count in runs.items() if count == 1]
     if n_folds > 1 and max(runs.values()) == 1:
         yield Finding("averaged_folds", {"folds": n_folds, "users": n_users})
@@ -222,10 +210,9 @@ def _find_rough_tests(
     if not reasons:
         return
     first, counts = reasons[0], Counter(reason.names["metric"] for reason in reasons)
-    n_pairs = len(by_metric[0].pairs)
-    numbers = {"rough": [*counts.values()], "pairs": n_pairs, "with_margin": has_margin}
-    names = {**first.names, "metrics": [*counts]}
-    yield Finding("rough_tests", {**first.numbers, **numbers}, names)
+    pairs = {"rough": [*counts.values()], "pairs": len(by_metric[0].pairs)}
+    numbers = {**first.numbers, **pairs, "with_margin": has_margin}
+    yield Finding("rough_tests", numbers, {**first.names, "metrics": [*counts]})
 
 
 def _find_disputed_tests(testing: Testing, size_of_family: int) -> Iterator[Finding]:
@@ -240,13 +227,13 @@ def _find_disputed_tests(testing: Testing, size_of_family: int) -> Iterator[Find
 def _find_different_orders(by_metric: Sequence[MetricComparison]) -> Iterator[Finding]:
     """Find the metrics, and the pooled scores, that order models differently than the first."""
     first, *others = by_metric
-    yield from _find_different_order(first, first.name, first.pooled_tests, is_pooled=True)
+    yield from _find_different_order(first, first.name, first.pooled_tests)
     for result in others:
-        yield from _find_different_order(first, result.name, result.mean_tests, is_pooled=False)
+        yield from _find_different_order(first, result.name, result.mean_tests)
 
 
 def _find_different_order(
-    first: MetricComparison, metric: str, tests: PairResults, *, is_pooled: bool
+    first: MetricComparison, metric: str, tests: PairResults
 ) -> Iterator[Finding]:
     """Find the pair of models that two scores order most differently.
 
@@ -267,7 +254,7 @@ def _find_different_order(
         "pairs": len(differs),
         "lead": abs(float(difference[worst])),
         "lag": abs(float(other_difference[worst])),
-        "pooled": is_pooled,
+        "pooled": metric == first.name,
     }
     names = {"metric": first.name, "other_metric": metric, "model": ahead, "other": behind}
     yield Finding("different_order", numbers, names)
@@ -349,9 +336,8 @@ def _find_opposite_segments(table: pd.DataFrame, result: MetricComparison) -> It
     is_opposite = table["opposite_to_all"] & (table["p_corrected"] <= result.testing.alpha)
     for row in table[is_opposite].reset_index().to_dict("records"):
         numbers = {"difference": row["difference"], "p": row["p_corrected"]}
-        names = {"segment": str(row["segment"]), "model": row["model"]}
-        where = {"baseline": result.baseline, "metric": result.name}
-        yield Finding("opposite_segment", numbers, {**names, **where})
+        names = {"model": row["model"], "baseline": result.baseline, "metric": result.name}
+        yield Finding("opposite_segment", numbers, {**names, "segment": str(row["segment"])})
 
 
 def _find_dependent_differences(table: pd.DataFrame, result: MetricComparison) -> Iterator[Finding]:
@@ -376,10 +362,8 @@ def _find_paradoxes(table: pd.DataFrame, result: MetricComparison) -> Iterator[F
             is_opposite = known[f"{prefix}opposite_to_all"].all()
             is_significant = tests.p_corrected[pair] <= result.testing.alpha
             if len(known) > 1 and is_opposite and is_significant:
-                numbers = {
-                    "differences": known[f"{prefix}difference"].tolist(),
-                    "pooled": prefix != "",
-                }
+                differences = known[f"{prefix}difference"].tolist()
+                numbers = {"differences": differences, "pooled": tests is result.pooled_tests}
                 names = {"model": model, "baseline": result.baseline, "metric": result.name}
                 segments = [*map(str, known.index.get_level_values("segment"))]
                 yield Finding("simpsons_paradox", numbers, {**names, "segments": segments})

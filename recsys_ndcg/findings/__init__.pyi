@@ -5,3 +5,4 @@ from recsys_ndcg.findings.finding import write_sentences as write_sentences
 from recsys_ndcg.findings.finding import write_verdict as write_verdict
 from recsys_ndcg.findings.gates import Gate as Gate
 from recsys_ndcg.findings.gates import check_findings as check_findings
+from recsys_ndcg.findings.templates import read_templates as read_templates

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from difflib import get_close_matches
 
-from recsys_ndcg.errors import InvalidInputError, quote, suggest
+from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.findings.finding import SEVERITIES, Finding, write_sentences
 from recsys_ndcg.findings.templates import read_templates
+from recsys_ndcg.rendering import join_names
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ def check_findings(
     findings : iterable of Finding
         The findings of a result.
     fail_on : str or several
-        Kinds of findings, or severities: ``"error"``, or ``"warning"`` for warnings and errors.
+        Kinds of findings, or ``"error"``, or ``"warning"`` for warnings and errors.
     accept : str or several
         Kinds that do not fail.
 
@@ -58,23 +60,25 @@ def check_findings(
     InvalidInputError
         There is no such kind.
     """
-    failing, accepted = (
-        [texts] if isinstance(texts, str) else [*texts] for texts in (fail_on, accept)
-    )
-    known = {*read_templates(), *SEVERITIES}
-    for name in (*failing, *accepted):
-        if name not in known:
-            msg = f"There is no kind of finding {quote(name)}. {suggest(name, known)}"
+    kinds = read_templates()
+    failing, accepted = _read_kinds(fail_on, [*kinds, *SEVERITIES[:2]]), _read_kinds(accept, kinds)
+    words = {*failing, *SEVERITIES[: "warning" in failing]}
+    bad = [finding for finding in findings if words & {finding.kind, finding.severity}]
+    left = [finding for finding in bad if finding.kind not in accepted]
+    if left:
+        names = {"kinds": [*dict.fromkeys(finding.kind for finding in left)]}
+        first = Finding("findings_fail", {"count": len(left)}, names)
+        return Gate(passed=False, findings=(first, *left))
+    names = {"fail_on": failing, "accepted": [*dict.fromkeys(finding.kind for finding in bad)]}
+    return Gate(passed=True, findings=(Finding("nothing_fails", names=names),))
+
+
+def _read_kinds(texts: str | Iterable[str], known: Collection[str]) -> list[str]:
+    """Return kinds that may be written with spaces; raise if one is unknown."""
+    kinds = [str(text).replace(" ", "_") for text in ([texts] if isinstance(texts, str) else texts)]
+    for kind in kinds:
+        if kind not in known:
+            nearest = join_names(get_close_matches(kind, known, 3, 0))
+            msg = f"There is no kind of finding {quote(kind)}. The nearest are {nearest}."
             raise InvalidInputError(msg)
-    severities = [*failing, *(["error"] if "warning" in failing else [])]
-    bad = [
-        finding
-        for finding in findings
-        if finding.kind not in accepted
-        and (finding.kind in failing or finding.severity in severities)
-    ]
-    if not bad:
-        return Gate(passed=True, findings=(Finding("nothing_fails", names={"fail_on": failing}),))
-    kinds = [*dict.fromkeys(finding.kind for finding in bad)]
-    first = Finding("findings_fail", {"count": len(bad)}, {"kinds": kinds})
-    return Gate(passed=False, findings=(first, *bad))
+    return kinds

@@ -1,8 +1,9 @@
 """Templates of sentences: the table templates.toml, and how values are put into a template.
 
-A template has values in braces, and optional pieces in brackets:
+A template has values in braces, and optional pieces in brackets (braces of Python code stay):
 
-- ``{difference:size}``: a value in one of the formats below, or in one of Python's, as ``{x:.1f}``;
+- ``{difference:size}``: a value in one of the formats below, or in one of Python's, as ``{x:.1f}``,
+  with a space before %;
 - ``{users:# user}``: a number and its noun, ``1 user`` or ``1,234 users``; of several numbers, the
   least and the largest;
 - ``{models:is/are}``: the first word if there is one of them, else the second;
@@ -30,6 +31,7 @@ from recsys_ndcg.rendering import (
     format_number,
     format_p,
     format_percent,
+    format_period,
     format_signed,
     format_size,
     format_span,
@@ -47,12 +49,13 @@ FORMATS: dict[str, Callable[[Any], str]] = {
     "percent": format_percent,
     "level": lambda alpha: f"{100 * (1 - alpha):.10g}",
     "gain": lambda change: f"{'+' if change > 0 else ''}{format_size(change)}",
+    "period": format_period,
     "span": format_span,
     "and": join_names,
     "list": lambda names: ", ".join(list_first(names, 3)),
     "all": ", ".join,
 }
-_TOKENS = re.compile(r"([\[|\]]|\{[^{}]*\})")
+_TOKENS = re.compile(r"([\[|\]]|\{\w[^{}]*\})")
 _PIECE = re.compile(r"\{@(\w+)\}")
 
 
@@ -156,7 +159,7 @@ def _fill(
         for piece in pieces:
             if isinstance(piece, list):
                 texts += _fill(piece, values, is_optional=True)
-            elif piece.startswith("{"):
+            elif _TOKENS.fullmatch(piece):
                 name, _, form = piece[1:-1].partition(":")
                 if is_optional and _is_missing(values.get(name), form):
                     break
@@ -190,7 +193,7 @@ def _format(value: Any, form: str) -> str:
     if "/" in form:
         singular, plural = form.split("/")
         return singular if _is_one(value) else plural
-    return "" if form == "?" else format(value, form)
+    return "" if form == "?" else format(value, form).replace("%", " %")
 
 
 def _is_one(value: Any) -> bool:

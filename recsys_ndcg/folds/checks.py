@@ -198,7 +198,7 @@ class CheckedSplits:
         except InvalidInputError as error:  # Surprise can train on it nevertheless
             return SplitReport((), {"all checks": f"ids that can be compared ({error})"})
         train, test = (replace(one, time=self._find_times(one)) for one in (train, test))
-        return check_parts([train], {"test": test}, without=("what this split can tell apart",))
+        return check_parts([train], {"test": test}, without=("what_this_split_can_tell_apart",))
 
     def _find_times(self, part: Interactions) -> Floats | None:
         """Return the times of the rows of a split; None if ratings have none."""
@@ -219,14 +219,14 @@ class CheckedSplits:
 
         Splits are made while no warning can point at the caller.
         """
-        found = [one["pairs in both parts"] for one in self.reports if one.findings]
-        leaks = [one for one in found if one.count]
+        every = [finding for report in self.reports for finding in report.find("error")]
+        leaks = [finding for finding in every if finding.kind == "pairs_in_both_parts"]
         if leaks:
             warn_of_leak(
                 f"are in the trainset of their split ({len(leaks)} of {len(self.reports)} splits)",
-                sum(one.count or 0 for one in leaks),
-                sum(one.n_rows.get("test", 0) for one in self.reports),
-                leaks[0].rows,
+                sum(finding.numbers["count"] for finding in leaks),
+                sum(report.n_rows.get("test", 0) for report in self.reports),
+                leaks[0].names["rows"],
                 if_some="the model has seen them, and scores better than on new ratings",
                 if_all="the score is that of the training set, and does not describe new ratings",
             )

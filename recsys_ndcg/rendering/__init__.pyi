@@ -11,6 +11,7 @@ from recsys_ndcg.rendering.numbers import format_number as format_number
 from recsys_ndcg.rendering.numbers import format_p as format_p
 from recsys_ndcg.rendering.numbers import format_p_value as format_p_value
 from recsys_ndcg.rendering.numbers import format_percent as format_percent
+from recsys_ndcg.rendering.numbers import format_period as format_period
 from recsys_ndcg.rendering.numbers import format_range as format_range
 from recsys_ndcg.rendering.numbers import format_signed as format_signed
 from recsys_ndcg.rendering.numbers import format_size as format_size

@@ -10,6 +10,7 @@ import pandas as pd
 _SMALLEST = 0.0001  # p that is not written as <0.0001
 _HUGE = 1e9  # from here on six digits and a power of ten
 _DATES = 1e8, 1e10  # numbers between these look like seconds since 1970
+_DAY = 24 * 3600
 
 
 def format_number(value: float, sign: str = "") -> str:
@@ -127,3 +128,19 @@ def format_span(counts: Sequence[int]) -> str:
     """Return the least and the largest number, or the only one."""
     low, high = min(counts), max(counts)
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def format_period(period: Sequence[float]) -> str:
+    """Return the first and the last of some times, and the days between them if they are dates.
+
+    Examples
+    --------
+    >>> format_period([1.4e9, 1.5e9]), format_period([1.4e9, 1.4e9]), format_period([3, 7.5])
+    ('from 2014-05-13 to 2017-07-14 (1,157 days)', 'of 2014-05-13', 'from 3 to 7.5')
+    """
+    (low, high), (first, last) = _DATES, period
+    if not low <= first <= last < high:
+        return f"from {first:g} to {last:g}"
+    days = round((last - first) / _DAY)
+    (begin,), (end,) = format_times([first]), format_times([last])
+    return f"from {begin} to {end} ({pluralise(days, 'day')})" if days else f"of {begin}"

@@ -1,6 +1,7 @@
 from recsys_ndcg.report.document import build_audit_table as build_audit_table
 from recsys_ndcg.report.document import build_remarks_section as build_remarks_section
 from recsys_ndcg.report.document import build_signatures_section as build_signatures_section
+from recsys_ndcg.report.document import fold_findings as fold_findings
 from recsys_ndcg.report.document import format_cells as format_cells
 from recsys_ndcg.report.explanation import build_user_lists as build_user_lists
 from recsys_ndcg.report.label_weights import split_by_items as split_by_items

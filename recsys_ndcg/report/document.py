@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import format_count
+from recsys_ndcg.findings import Finding, tabulate_findings, write_sentences, write_verdict
 from recsys_ndcg.rendering import (
     Code,
     Document,
@@ -18,8 +19,8 @@ from recsys_ndcg.rendering import (
     ShownTable,
     format_number,
     format_range,
+    list_first,
 )
-from recsys_ndcg.report.remarks import build_verdict
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
@@ -50,11 +51,11 @@ def build_report_document(report: Report, *, with_verdict: bool = False) -> Docu
     rows = ", ".join(f"{counts[name]} {unit}" for name, unit in units.items() if name in counts)
     return Document(
         title="Ranking evaluation",
-        verdicts=[build_verdict(report)] if with_verdict else [],
+        verdicts=[write_verdict(report._verdict)] if with_verdict else [],
         facts=f"{format_count(counts['users'], 'user')}, {rows}",
         sections=[
             Section("scores", "Scores", _SCORES, [table]),
-            build_remarks_section(report.remarks, details),
+            build_remarks_section(report._remarks, details, verdicts=report._verdict),
             build_signatures_section(report.signatures),
         ],
         names_to_shorten=report.metrics,
@@ -81,11 +82,43 @@ def build_audit_table(report: Report) -> ShownTable:
 
 
 def build_remarks_section(
-    remarks: list[str], details: Sequence[Section] = (), more: str = ""
+    remarks: Sequence[Finding] | Sequence[str],
+    details: Sequence[Section] = (),
+    more: str = "",
+    verdicts: Sequence[Finding] = (),
 ) -> Section:
-    """Return the section of the remarks; `more` is a sentence about where to read on."""
+    """Return the section of the remarks, with a folded table of all findings.
+
+    Parameters
+    ----------
+    remarks : sequence of Finding
+        The findings of which the sentences are shown.
+    details : sequence of Section
+        Folded sections below them.
+    more : str
+        A sentence about where to read on.
+    verdicts : sequence of Finding
+        The findings that verdicts show; only the table has them.
+    """
     lead = f"{_REMARKS if remarks else _NO_REMARKS} {more}".rstrip()
-    return Section("audit", "Before you trust it", lead, [remarks, *details])
+    findings = [each for each in remarks if isinstance(each, Finding)]
+    # texts until the remarks of all results are findings
+    sentences = write_sentences(findings) or [str(text) for text in remarks]
+    table = fold_findings([*verdicts, *findings])
+    return Section("audit", "Before you trust it", lead, [sentences, *details, *table])
+
+
+def fold_findings(findings: Sequence[Finding]) -> list[Section]:
+    """Return a folded table of all findings, if there are any; their sentences have the numbers."""
+    if not findings:
+        return []
+    columns = ["kind", "metric", "models", "severity", "sentence"]
+    cells = tabulate_findings(findings)[columns].fillna("-")
+    cells["models"] = [", ".join(list_first(models, 3)) for models in cells["models"]]
+    if not cells["models"].any():
+        del cells["models"]
+    table = ShownTable("What was found", cells, numeric=())
+    return [Section.folded("All findings", [table])]
 
 
 def build_signatures_section(

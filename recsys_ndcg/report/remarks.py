@@ -1,23 +1,14 @@
-"""The remarks and the verdict of a report, and the warnings of suspicious data."""
+"""The verdict and the remarks of a report, and the warnings of suspicious data."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recsys_ndcg.errors import escape_invisible, format_count
-from recsys_ndcg.findings import Finding, write_sentences
+from recsys_ndcg.findings import Finding
 from recsys_ndcg.lists import Facts, find_suspicions
-from recsys_ndcg.rendering import (
-    Verdict,
-    format_number,
-    join_names,
-    list_first,
-    pluralise,
-)
 from recsys_ndcg.scoring import describe_protocol
 from recsys_ndcg.significance import Moments, count_needed_users, is_of_few, measure_skewness
 
@@ -25,14 +16,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from recsys_ndcg.arrays import Flags, Floats
-    from recsys_ndcg.report.report import Report
-    from recsys_ndcg.scoring import Audit, Plan, Totals
+    from recsys_ndcg.scoring import Audit, Plan, Scores, Signature, Totals
 
 
-#: The audit: the row of each metric, by its name.
-AuditRows = dict[str, dict[str, Any]]
 _HIGH_CHANCE = 0.5  # a chance level that a reader would not expect
-_MAX_LINES = 3  # about the same finding in several metrics
 _CLEAR_Z = 2.0  # standard deviations of random order
 _TIES_MATTER = 0.001  # a range of scores this wide changes the third decimal
 _FEW_TIED = 0.001  # a share of users whose ties cannot change the third decimal
@@ -42,116 +29,133 @@ _MIN_SHARE, _MIN_Z = 0.1, 4.0  # of a mean below chance
 #: Numbers of users to measure first, and by how many standard errors their means must exceed
 #: chance so that the others need not be measured.
 _SAMPLES = ((100, 2.0), (1000, 0.0))
-_LOWER_IS_BETTER = (
-    "If a lower estimate is better (distances, losses), negate the estimates. If they are ranks, "
-    "pass the table as results, with the ranks in the column 'rank': "
-    "RankedLists.from_labels(labels, results). One table can be both."
-)
-_REVERSED = (
-    "The first item, or the item of rank 1, counts as the best. If it is the worst, reverse each "
-    "list, or pass the ranks as estimates, columns={'estimated': 'rank'}: then the largest number "
-    "counts as the best."
-)
+#: The kind of finding for each count of users or rows.
+_OF_USERS = {"missing": "users_without_list", "left_out": "users_left_out"}
+_OF_ROWS = {
+    "unlabelled": "unlabelled_items",
+    "unlisted": "unlisted_labels",
+    "impossible": "impossible_predictions",
+    "duplicates": "merged_rows",
+    "cold": "cold_items",
+    "outside": "items_outside_catalogue",
+    "seen": "seen_items",
+}
 
 
-def find_remarks(report: Report) -> list[str]:
-    """Return the reasons to be careful with the numbers of a report, a sentence each."""
-    audit_rows: Any = report.audit.to_dict("index")
-    topics = (
-        *(_remark_on_chance, _remark_on_users, _remark_on_ties),
-        *(_remark_on_weights, _remark_on_labels),
-    )
-    return [escape_invisible(line) for topic in topics for line in topic(report, audit_rows)]
+def join_tables(audit: Audit, summary: pd.DataFrame, audit_table: pd.DataFrame) -> pd.DataFrame:
+    """Return a row per metric: its summary, its audit, and what kind of metric it is.
 
-
-def _remark_on_chance(report: Report, audit_rows: AuditRows) -> Iterator[str]:
-    mean, bounded = report.mean, report._data.bounded  # an unbounded metric has no scale
-    # random lists are the most novel, so only metrics of relevance are compared with chance
-    of_relevance = _name_relevance_metrics(report)
-    audit_rows = {name: audit_rows[name] for name in of_relevance}
-    for model, means in report.baselines.drop("chance").iterrows():
-        beaten = [name for name in of_relevance if means[name] >= mean[name]]
-        if beaten:
-            yield f"{model} is as good or better in {', '.join(beaten)}."
-    counts = report.counts
-    order = "A random order of each list" if "recommended" in counts else "Random order"
-    if "candidates" in counts:
-        order = "A random choice of the candidates"
-    high = [
-        f"{format_number(row['chance'])} in {name} (worst order {format_number(row['worst'])})"
-        for name, row in audit_rows.items()
-        if row["chance"] >= _HIGH_CHANCE and bounded[name]
-    ]
-    if high:
-        shown = ", ".join(list_first(high, _MAX_LINES, "similar values in {} more metrics"))
-        yield f"{order} would already score {shown}."
-    has_chance = any(not math.isnan(row["chance"]) for row in audit_rows.values())
-    if sampled := describe_sampled_lists(report):
-        yield sampled
-    elif has_chance and report._data.audit.protocol == "supplied":
-        yield (
-            "Chance is a random order of each list. For random lists of the catalogue's items, "
-            "give the catalogue (catalogue=items, or their number)."
-        )
-    unsure = [name for name, row in audit_rows.items() if abs(row["z"]) < _CLEAR_Z]
-    worse = [name for name in _name_metrics_below_chance(report) if name in of_relevance]
-    if worse:
-        yield f"Worse than random order: {', '.join(list_first(worse, _MAX_LINES))}."
-    if unsure:
-        names = ", ".join(list_first(unsure, _MAX_LINES))
-        yield f"Not clearly different from random order (z between -2 and 2): {names}."
-
-
-def describe_sampled_lists(report: Report) -> str:
-    """Return a sentence if lists hold sampled items, or look as if they do; "" if not.
-
-    They do if all have the same length, at least `_MIN_SAMPLED`, and one relevant item each: in
-    the first items of a whole catalogue, some users' relevant items are missing.
+    The further columns are k, and whether it is in [0, 1] (bounded), compares the order with
+    labels (of_relevance), has a score per user (per_user), needs labels (needs_labels), can be
+    above 1 only because of weights (is_sum), and is clearly below chance (below_chance).
     """
-    scores, protocol = report._data.audit.by_user, report._data.audit.protocol
-    is_named = protocol == "sampled"
-    if scores is None or protocol.startswith("catalogue"):
-        return ""
-    counts, size = scores.counts, int(scores.counts.n_items.max(initial=0))
-    is_alike = bool((counts.n_items == size).all() and (counts.n_relevant == 1).all())
-    looks_sampled = is_alike and size >= _MIN_SAMPLED and not counts.unlisted.any()
-    if not is_named and not (looks_sampled and len(scores.users) > 1):
-        return ""
-    what = f"1 relevant among {size}" if is_alike else "the relevant items among a few others"
-    hint = "" if is_named else " Name this protocol with RankedLists.as_sampled()."
-    return (
-        f"The lists hold sampled items ({what}): the scores cannot be compared with scores over "
-        f"a whole catalogue, and may order models differently.{hint}"
+    totals, measurements = audit.totals_with_all_roles, audit.measurements
+    metrics = [each.metric for each in measurements]
+    is_bounded = np.array([each.is_bounded for each in measurements], dtype=bool)
+    return summary.assign(
+        **audit_table,
+        k=np.array([metric.k for metric in metrics], dtype=object),
+        bounded=is_bounded,
+        of_relevance=[not metric.needs for metric in metrics],
+        per_user=[metric.per_user for metric in metrics],
+        needs_labels=[metric.needs_labels for metric in metrics],
+        is_sum=[metric.bounded for metric in metrics] & ~is_bounded,
+        below_chance=(totals.adjusted < 0) & (np.abs(_find_z(totals)) >= _CLEAR_Z),
     )
 
 
-def _remark_on_users(report: Report, _: AuditRows) -> Iterator[str]:
-    counts = report.counts
+# The remarks
+
+
+def find_remarks(
+    audit: Audit,
+    table: pd.DataFrame,
+    baselines: pd.DataFrame,
+    counts: Mapping[str, int],
+    weights: pd.Series[float] | None,
+) -> list[Finding]:
+    """Find the reasons to be careful with the numbers of a report.
+
+    Parameters
+    ----------
+    audit : Audit
+        What was measured.
+    table : pandas.DataFrame
+        What `join_tables` returns.
+    baselines, counts, weights
+        As in `Report.baselines`, `Report.counts` and `Report.label_weights`.
+    """
+    # random lists are the most novel, so only metrics of relevance are compared with chance
+    relevant, moments = table[table["of_relevance"]], audit.totals.score_moments
+    names = [{"metric": name} for name in table.index]
+    scores = None if audit.by_user is None else audit.by_user.per_user
+    return [
+        *_find_strong_baselines(relevant["mean"], baselines),
+        *_find_high_chance(relevant[relevant["bounded"]], counts),
+        *_find_kinds_of_lists(audit.by_user, audit.protocol, relevant["chance"]),
+        *_find_metrics_below_chance(relevant),
+        *_find_missing_users(counts),
+        *find_equal_scores(table, moments.is_constant, names),
+        *find_rough_means(moments, scores, table["bounded"], names),
+        *_find_metrics_without_scores(table),
+        *_find_decisive_ties(audit.totals, table["tie_high"] - table["tie_low"]),
+        *_find_weights(weights, [*table.index[table["is_sum"]]]),
+        *_find_rows(counts, needs_labels=bool(table["needs_labels"].any())),
+        *_find_labelled_share(table[table["needs_labels"]]),
+    ]
+
+
+def _find_strong_baselines(mean: pd.Series[float], baselines: pd.DataFrame) -> Iterator[Finding]:
+    for baseline, means in baselines.drop("chance")[mean.index].iterrows():
+        if beaten := [*mean.index[means >= mean]]:
+            yield Finding("strong_baseline", {}, {"baseline": baseline, "metrics": beaten})
+
+
+def _find_high_chance(bounded: pd.DataFrame, counts: Mapping[str, int]) -> Iterator[Finding]:
+    """Find metrics whose chance level is high; metrics that are not in [0, 1] have no scale."""
+    high = bounded[bounded["chance"] >= _HIGH_CHANCE]
+    if len(high):
+        sizes = {name: counts[name] for name in ("candidates", "recommended") if name in counts}
+        levels = {"chance": [*high["chance"]], "worst": [*high["worst"]]}
+        yield Finding("high_chance", {**levels, **sizes}, {"metrics": [*high.index]})
+
+
+def _find_kinds_of_lists(
+    scores: Scores | None, protocol: str, chance: pd.Series[float]
+) -> Iterator[Finding]:
+    """Find lists of sampled items, or else what random order means if only lists are known.
+
+    Lists look sampled if all have the same length, at least `_MIN_SAMPLED`, and one relevant item
+    each: in the first items of a whole catalogue, some users' relevant items are missing.
+    """
+    if scores is not None and not protocol.startswith("catalogue"):
+        counts, size = scores.counts, int(scores.counts.n_items.max(initial=0))
+        is_alike = bool((counts.n_items == size).all() and (counts.n_relevant == 1).all())
+        looks_sampled = is_alike and size >= _MIN_SAMPLED and not counts.unlisted.any()
+        if protocol == "sampled":
+            yield Finding("sampled_lists", {"items": size} if is_alike else {"items": None})
+            return
+        if looks_sampled and len(scores.users) > 1:
+            yield Finding("unnamed_sampling", {"items": size})
+            return
+    if protocol == "supplied" and chance.notna().any():
+        yield Finding("chance_of_lists")
+
+
+def _find_metrics_below_chance(relevant: pd.DataFrame) -> Iterator[Finding]:
+    is_unsure = relevant["z"].abs() < _CLEAR_Z
+    for kind, is_so in {"below_random": relevant["below_chance"], "like_random": is_unsure}.items():
+        if is_so.any():
+            yield Finding(
+                kind, {"z": [*relevant["z"][is_so]]}, {"metrics": [*relevant.index[is_so]]}
+            )
+
+
+def _find_missing_users(counts: Mapping[str, int]) -> Iterator[Finding]:
     users = counts["users"]
-    findings = {
-        "missing": "have labels but no list",
-        "left_out": "are left out of a metric by the convention",
-    }
-    for key, finding in findings.items():
+    for key, kind in _OF_USERS.items():
         if counts[key] > _FEW_USERS * users:
-            yield f"{counts[key]} of {users} users {finding}."
-    summary, moments = report.summary, report._data.audit.totals.score_moments
-    by_user = report._data.audit.by_user
-    scores = None if by_user is None else by_user.per_user
-    names = [{"metric": name} for name in report.metrics]
-    yield from write_sentences(
-        [
-            *find_equal_scores(summary, moments.is_constant, names),
-            *find_rough_means(moments, scores, report._data.bounded, names),
-        ]
-    )
-    undefined = [*summary.index[summary["users"] == 0]]
-    of_users = [name for name in undefined if name in report._data.metrics_of_users]
-    of_all = [name for name in undefined if name not in of_users]
-    if of_users:
-        yield f"No user has a score in {', '.join(of_users)}."
-    if of_all:
-        yield f"Undefined for these lists: {', '.join(of_all)}."
+            yield Finding(kind, {"count": counts[key], "users": users})
 
 
 def find_equal_scores(
@@ -219,197 +223,152 @@ def find_rough_means(
                 yield Finding("skewed_scores", numbers, about)
 
 
-def _remark_on_ties(report: Report, audit_rows: AuditRows) -> Iterator[str]:
-    wide = [
-        column
-        for column, row in enumerate(audit_rows.values())
-        if row["tie_high"] - row["tie_low"] >= _TIES_MATTER
-    ]
-    if wide:
-        yield _describe_ties(report._data.audit.totals, wide)
+def _find_metrics_without_scores(table: pd.DataFrame) -> Iterator[Finding]:
+    empty = table[table["users"] == 0]
+    for kind, rows in {
+        "metrics_without_scores": empty[empty["per_user"]],
+        "undefined_metrics": empty[~empty["per_user"]],
+    }.items():
+        if len(rows):
+            yield Finding(kind, {}, {"metrics": [*rows.index]})
 
 
-def _describe_ties(totals: Totals, columns: Sequence[int]) -> str:
+def _find_decisive_ties(totals: Totals, width: pd.Series[float]) -> Iterator[Finding]:
+    wide = np.flatnonzero(width >= _TIES_MATTER)
+    if len(wide):
+        yield _describe_ties(totals, wide)
+
+
+def _describe_ties(totals: Totals, columns: Any) -> Finding:
     """Describe how many users have ties that matter, and the range of some metrics' means."""
     counts = np.rint(totals.mean_of("decided_by_ties") * totals.n_scored)[columns]
-    most, low, high = counts.argmax(), totals.mean_of("lowest"), totals.mean_of("highest")
-    users = f"{counts[most]:.0f} of {pluralise(int(totals.n_scored[columns][most]))}"
-    ranges = [
-        f"{totals.names[one]} is {format_number(low[one])} to {format_number(high[one])}"
-        for one in columns
-    ]
-    return (
-        f"Ties affect {'up to ' if len(columns) > 1 else ''}{users}; depending on how they are "
-        f"broken, {', '.join(list_first(ranges, _MAX_LINES))}."
-    )
+    most = counts.argmax()
+    numbers = {"tied": int(counts[most]), "users": int(totals.n_scored[columns][most])}
+    ends = {"low": totals.mean_of("lowest"), "high": totals.mean_of("highest")}
+    ranges = {name: values[columns].tolist() for name, values in ends.items()}
+    names = [totals.names[column] for column in columns]
+    return Finding("decisive_ties", {**numbers, **ranges}, {"metrics": names})
 
 
-def _remark_on_weights(report: Report, _: AuditRows) -> Iterator[str]:
-    weights = report.label_weights
+def _find_weights(weights: pd.Series[float] | None, sums: list[str]) -> Iterator[Finding]:
     if weights is None:
         return
-    labels = format_count(int(weights["labels"]), "relevant label")
+    labels = {"labels": int(weights["labels"])}
     if weights["effective"] == 0:
-        yield f"Labels are weighted, and the weights of all {labels} are 0."
+        yield Finding("zero_weights", labels)
         return
-    yield (
-        f"Labels are weighted: {labels}, worth {weights['effective']:.0f} of equal weight; the "
-        f"heaviest 1 % hold {100 * weights['top_share']:.0f} % of the weight."
-    )
-    measurements = report._data.audit.measurements
-    sums = [str(one) for one in measurements if one.metric.bounded and not one.is_bounded]
+    shares = {name: float(weights[name]) for name in ("effective", "top_share")}
+    yield Finding("weighted_labels", {**labels, **shares})
     if sums:
-        yield (
-            f"With weights {join_names(sums)} can be more than 1, and twice the weights give twice "
-            "the score: compare it only with scores of the same weights."
-        )
+        yield Finding("weighted_sums", {}, {"metrics": sums})
 
 
-def _remark_on_labels(report: Report, audit_rows: AuditRows) -> Iterator[str]:
-    counts = report.counts
-    findings = {
-        "unlabelled": "Listed items without a true value",
-        "unlisted": "Labelled items in no list",
-        "impossible": "Predictions that the model could not make (was_impossible)",
-        "duplicates": "Repeated rows that were merged",
-        "cold": "Listed items without training rows (cold)",
-        "outside": "Listed items that are not in the catalogue",
-        "seen": "Listed items that the user had in training",
-    }
-    measurements = report._data.audit.measurements
-    if not any(one.metric.needs_labels for one in measurements):
-        del findings["unlabelled"]
-    for key, finding in findings.items():
-        if counts.get(key):
-            yield f"{finding}: {counts[key]}."
-    for measurement, (name, row) in zip(measurements, audit_rows.items(), strict=True):
-        needs_labels = measurement.metric.needs_labels
-        if needs_labels and row["judged"] < 1 and not math.isnan(row["unlabelled_top"]):
-            k = measurement.metric.k
-            items = "listed items" if k is None else f"top-{k} items"
-            yield (
-                f"{row['judged']:.1%} of the {items} are labelled. If the rest are irrelevant, "
-                f"{name} is {format_number(row['unlabelled_zero'])}; if all are of the top grade, "
-                f"{format_number(row['unlabelled_top'])}."
-            )
-            return  # one metric is enough
+def _find_rows(counts: Mapping[str, int], *, needs_labels: bool) -> Iterator[Finding]:
+    for key, kind in _OF_ROWS.items():
+        if counts.get(key) and (needs_labels or key != "unlabelled"):
+            yield Finding(kind, {"count": counts[key]})
 
 
-def _name_relevance_metrics(report: Report) -> list[str]:
-    """Return the names of the metrics that are not of items."""
-    return [str(one) for one in report._data.audit.measurements if not one.metric.needs]
-
-
-def _name_metrics_below_chance(report: Report) -> list[str]:
-    """Return the names of the metrics whose mean is clearly below chance."""
-    totals = report._data.audit.totals_with_all_roles
-    is_below = (totals.adjusted < 0) & (np.abs(_find_z(totals)) >= _CLEAR_Z)
-    return [*np.array(report.metrics)[is_below]]
+def _find_labelled_share(table: pd.DataFrame) -> Iterator[Finding]:
+    """Find the range that unlabelled items leave open in the first metric with one."""
+    is_open = (table["judged"] < 1) & table["unlabelled_top"].notna()
+    for metric, row in table[is_open].head(1).iterrows():
+        ends = {"labelled": row["judged"], "zero": row["unlabelled_zero"]}
+        numbers = {**ends, "top": row["unlabelled_top"], "k": row["k"]}
+        yield Finding("unlabelled_range", numbers, {"metric": metric})
 
 
 def _find_z(totals: Totals) -> Floats:
     """Return z; if it is unknown, with the largest variance that scores in [0, 1] can have."""
     chance = totals.mean_of("chance")
-    bounded = [one.metric.bounded for one in totals.measurements]
+    bounded = [each.metric.bounded for each in totals.measurements]
     with np.errstate(all="ignore"):
         max_error = np.sqrt(np.where(bounded, chance * (1 - chance), np.nan) / totals.n_scored)
         return np.where(np.isnan(totals.z), (totals.mean - chance) / max_error, totals.z)
 
 
-def build_verdict(report: Report) -> Verdict:
-    """Return what a report shows: whether the order is better than chance, and by how much.
+# The verdict
+
+
+def judge_report(
+    table: pd.DataFrame, baselines: pd.DataFrame, signatures: Mapping[str, Signature]
+) -> list[Finding]:
+    """Judge whether the order is better than chance, and by how much: first the headline.
 
     The verdict is on the first metric that has a chance level.
 
-    Examples
-    --------
-    >>> import recsys_ndcg as rn
-    >>> print(build_verdict(rn.evaluate({"ann": [(4.5, 5), (3.0, 2), (2.0, 4)]}, k=2)))
-    In ndcg@2 (rated items) this order cannot be distinguished from chance. It scores 0.8129 for 1
-    user; chance is 0.6583, the best order 1.0000. One user is not enough evidence.
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        What `join_tables` returns.
+    baselines, signatures
+        As in `Report.baselines` and `Report.signatures`.
     """
-    audit_table, summary = report.audit, report.summary
     # a list that is more novel than random ones is not a better one
-    of_relevance = _name_relevance_metrics(report)
-    if of_relevance:
-        audit_table, summary = audit_table.loc[of_relevance], summary.loc[of_relevance]
-    has_chance = audit_table["chance"].notna() & (summary["users"] > 0).to_numpy()
-    name = next(iter(audit_table.index[has_chance]), audit_table.index[0])
-    row: dict[str, Any] = {**summary.loc[name], **audit_table.loc[name]}
-    where = f"{name} ({describe_protocol(report.signature(name))})"
+    candidates = table[table["of_relevance"]] if table["of_relevance"].any() else table
+    has_chance = candidates["chance"].notna() & (candidates["users"] > 0)
+    metric = next(iter(candidates.index[has_chance]), candidates.index[0])
+    row: dict[str, Any] = candidates.loc[metric].to_dict()
+    names = {"metric": metric, "ranked": describe_protocol(signatures[metric])}
     if not row["users"]:
-        return Verdict(f"No user has a score in {where}: there is nothing to judge.")
-    is_below = name in _name_metrics_below_chance(report)
-    headline = _judge_order(where, row, is_below_chance=is_below)
-    evidence = _format_score(row)
-    others = report.baselines.drop("chance")[name]
-    better = others[others >= row["mean"]]
-    if len(better):
-        evidence += f" {better.index[0]} is as good or better ({format_number(better.iloc[0])})."
-    return Verdict(headline, evidence)
+        return [Finding("nothing_to_judge", {}, names)]
+    keys = ("mean", "ci_low", "ci_high", "users", "chance", "best", "adjusted")
+    findings = [Finding(_judge_order(row), {name: row[name] for name in keys}, names)]
+    if row["users"] == 1:
+        findings.append(Finding("one_user"))
+    others = baselines.drop("chance")[metric]
+    better = others[others >= row["mean"]].head(1)
+    for baseline, score in better.items():
+        about = {"metric": metric, "baseline": baseline}
+        findings.append(Finding("better_baseline", {"mean": score}, about))
+    return findings
 
 
-def _judge_order(where: str, row: dict[str, Any], *, is_below_chance: bool) -> str:
-    chance, adjusted, z = row["chance"], row["adjusted"], row["z"]
-    if np.isnan(chance):
-        return f"The mean of {where} is {format_number(row['mean'])}; it has no chance level."
-    if np.isnan(adjusted):
-        return (
-            f"Every order of these lists has the same score in {where}, so it cannot show whether "
-            "the model is good."
-        )
-    if is_below_chance:
-        return f"In {where} this order is worse than chance."
-    if abs(z) < _CLEAR_Z or (np.isnan(z) and not row["ci_low"] > chance):
-        return f"In {where} this order cannot be distinguished from chance."
-    share = f"{adjusted:.0%}".replace("%", " %")
-    return f"In {where} this order achieves {share} of the possible improvement over chance."
-
-
-def _format_score(row: dict[str, Any]) -> str:
-    """Format the score with its interval, chance and the best order."""
-    low, high, users = row["ci_low"], row["ci_high"], int(row["users"])
-    text = f"It scores {format_number(row['mean'])} for {pluralise(users)}"
-    if not np.isnan([low, high]).any():
-        interval = f"(95 % interval {format_number(low)} to {format_number(high)})"
-        text = f"It scores {format_number(row['mean'])} {interval} over {pluralise(users)}"
-    if not np.isnan(row["adjusted"]):
-        chance, best = format_number(row["chance"]), format_number(row["best"])
-        text += f"; chance is {chance}, the best order {best}"
-    return f"{text}.{' One user is not enough evidence.' if users == 1 else ''}"
+def _judge_order(row: Mapping[str, Any]) -> str:
+    """Return the kind of the verdict on a metric."""
+    if np.isnan(row["chance"]):
+        return "no_chance_level"
+    if np.isnan(row["adjusted"]):
+        return "equal_orders"
+    if row["below_chance"]:
+        return "worse_than_chance"
+    is_unsure = np.isnan(row["z"]) and not row["ci_low"] > row["chance"]
+    return "like_chance" if is_unsure or abs(row["z"]) < _CLEAR_Z else "better_than_chance"
 
 
 # The warnings
 
 
-def find_warnings(report: Report, facts: Facts, plan: Plan) -> Iterator[str]:
+def find_warnings(audit: Audit, bounded: Flags, facts: Facts, plan: Plan) -> Iterator[str]:
     """Yield warnings of valid but suspicious data, and of misleading scores."""
-    audit = report._data.audit
     yield from (*find_suspicions(facts), *plan.find_warnings(facts))
+    for finding in find_misleading_scores(audit, bounded, facts):
+        yield finding.sentence
+
+
+def find_misleading_scores(audit: Audit, bounded: Flags, facts: Facts) -> Iterator[Finding]:
+    """Find lists that are worse than random order, and ties that matter; also without a report."""
     totals, column = _find_metric_below_chance(audit)
     if column is not None:
-        mean, chance = totals.mean[column], totals.mean_of("chance")[column]
-        yield (
-            f"{totals.names[column]} is {mean:.4f}, but the same lists in random order score "
-            f"{chance:.4f}: relevant items are near the end of the lists. "
-            f"{_REVERSED if facts.order_only else _LOWER_IS_BETTER}"
-        )
-    column = None if facts.is_constant else _find_widest_tie_range(report)
+        means = {"mean": totals.mean, "chance": totals.mean_of("chance")}
+        numbers = {name: float(values[column]) for name, values in means.items()}
+        kind = "reversed_order" if facts.order_only else "reversed_estimates"
+        yield Finding(kind, numbers, {"metric": totals.names[column]})
+    column = None if facts.is_constant else _find_widest_tie_range(audit.totals, bounded)
     if column is not None:
         yield _describe_ties(audit.totals, [column])
 
 
-def _find_widest_tie_range(report: Report) -> int | None:
+def _find_widest_tie_range(totals: Totals, bounded: Flags) -> int | None:
     """Return the column of the metric with the widest range from ties, if it matters.
 
     A range matters if it changes the third decimal and is wider than half the interval of the
     mean. One user has no interval, so only the third decimal counts.
     """
-    totals = report._data.audit.totals
     if totals.counts["tied"] < _FEW_TIED * totals.counts["users"]:
         return None
     width = totals.mean_of("highest") - totals.mean_of("lowest")
-    matters = report._data.bounded.to_numpy() & (width >= _TIES_MATTER)
+    matters = bounded & (width >= _TIES_MATTER)
     if not matters.any():
         return None
     low, high = totals.mean_interval()
@@ -424,7 +383,9 @@ def _find_metric_below_chance(audit: Audit) -> tuple[Totals, int | None]:
     Metrics of items are not measured again: they have no bad end.
     """
     of_relevance = tuple(
-        one for one in audit.measurements if one.metric.greater_is_better and not one.metric.needs
+        each
+        for each in audit.measurements
+        if each.metric.greater_is_better and not each.metric.needs
     )
     if not of_relevance:
         return audit.totals, None

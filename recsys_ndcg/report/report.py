@@ -20,6 +20,7 @@ from recsys_ndcg.errors import (
     quote,
     warn,
 )
+from recsys_ndcg.findings import Finding, tabulate_findings, write_sentences
 from recsys_ndcg.input import make_index
 from recsys_ndcg.rendering import Document, Renderable
 from recsys_ndcg.report import saving
@@ -28,7 +29,7 @@ from recsys_ndcg.report.explanation import explain_user
 from recsys_ndcg.report.gaps import build_gaps, find_known_groups
 from recsys_ndcg.report.label_weights import Sensitivity, split_by_items, vary_gamma
 from recsys_ndcg.report.rarefaction import compute_rarefaction
-from recsys_ndcg.report.remarks import find_remarks, find_warnings
+from recsys_ndcg.report.remarks import find_remarks, find_warnings, join_tables, judge_report
 from recsys_ndcg.report.saving import ReportData
 from recsys_ndcg.report.segments import Segments, UnknownKeyError
 from recsys_ndcg.report.user_groups import BUILT_IN_GROUPS, assign_segments, has_column
@@ -79,6 +80,9 @@ class Report(Renderable, Mapping[str, float]):
         A row per metric: chance, adjusted, z, worst, best, ties, short lists, labels.
     counts : dict
         The numbers of users and rows, also of short lists, ties and the like.
+    findings : pandas.DataFrame
+        What the report shows, and what limits it: kind, metric, models, numbers, severity,
+        sentence.
 
     Examples
     --------
@@ -275,7 +279,42 @@ class Report(Renderable, Mapping[str, float]):
     @property
     def remarks(self) -> list[str]:
         """Reasons to be careful with the numbers, a sentence each."""
-        return find_remarks(self)
+        return write_sentences(self._remarks)
+
+    @property
+    def findings(self) -> pd.DataFrame:
+        """What the report shows and what limits it, a row per finding: the verdict, the remarks.
+
+        Columns: kind (what was found), metric (None if the finding is about none, or several),
+        models (the names of baselines), numbers (a dict of the numbers that show it), severity
+        (error, warning or fact) and sentence.
+
+        Examples
+        --------
+        >>> import recsys_ndcg as rn
+        >>> report = rn.evaluate({"ann": [(4.5, 5), (3.0, 2), (2.0, 4)]}, k=2)
+        >>> report.findings[["kind", "severity"]]
+                  kind severity
+        0  like_chance     fact
+        1     one_user  warning
+        2  high_chance  warning
+        3  like_random  warning
+        """
+        return tabulate_findings([*self._verdict, *self._remarks])
+
+    @property
+    def _joined_tables(self) -> pd.DataFrame:
+        return join_tables(self._data.audit, self.summary, self.audit)
+
+    @property
+    def _verdict(self) -> list[Finding]:
+        """The findings of the verdict: first the headline."""
+        return judge_report(self._joined_tables, self.baselines, self.signatures)
+
+    @property
+    def _remarks(self) -> list[Finding]:
+        tables = self._joined_tables, self.baselines, self.counts, self.label_weights
+        return find_remarks(self._data.audit, *tables)
 
     def intervals(
         self,
@@ -943,7 +982,7 @@ class Report(Renderable, Mapping[str, float]):
         return saving.flatten_metrics({"": self.summary})
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the tables and the users' scores as plain values for JSON; NaN becomes None."""
+        """Return tables, findings and users' scores as plain values for JSON; NaN becomes None."""
         return saving.to_dict(self)
 
     def save(self, path: str | Path) -> None:
@@ -1002,7 +1041,8 @@ def build_audit_report(audit: Audit, facts: Facts, plan: Plan) -> Report:
     """
     weights = facts.weights
     report = Report(ReportData(audit, weights=None if weights is None else weights.numbers))
-    for warning in find_warnings(report, facts, plan):
+    bounded = report._data.bounded.to_numpy()
+    for warning in find_warnings(audit, bounded, facts, plan):
         warn(warning)
     return report
 

@@ -171,13 +171,14 @@ class ReportData:
 
 
 def to_dict(report: Report) -> dict[str, Any]:
-    """Return the tables and the users' scores as plain values for JSON; NaN becomes None."""
+    """Return the tables, findings and users' scores as plain values for JSON; NaN becomes None."""
     per_user, scores = report.per_user, report._data.scores
     columns = {name: per_user[name].tolist() for name in per_user}
     tables = {"per_user": {"user": per_user.index.tolist(), **columns}}
     for part, table in scores.tables_behind_scores.items():
         tables[part] = dict(zip(scores.names, table.T.tolist(), strict=True))
-    return {**_summarise(report), **to_json_value(tables)}
+    findings = {"findings": report.findings.to_dict("records")}
+    return {**_summarise(report), **to_json_value(findings), **to_json_value(tables)}
 
 
 def _summarise(report: Report) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import compress
@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import Codes, Flags, Floats, ReadOnlyArrays, column_counts, divide
-from recsys_ndcg.errors import InvalidInputError, escape_invisible, quote
+from recsys_ndcg.errors import InvalidInputError, quote
+from recsys_ndcg.findings import Finding, tabulate_findings, write_sentences
 from recsys_ndcg.input import format_id, make_index
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.parallel import limit_threads
@@ -22,7 +23,6 @@ from recsys_ndcg.rendering import (
     Renderable,
     Section,
     ShownTable,
-    format_number,
     format_p_value,
     format_range,
     format_signed,
@@ -93,53 +93,64 @@ def _write_lead(segments: Segments) -> str:
     )
 
 
-def _remark_on_users(segments: Segments) -> Iterator[str]:
-    counts = dict(segments.counts)
-    total, outside = sum(counts.values()), counts.pop(None)
+def _find_remarks(segments: Segments) -> Iterator[Finding]:
+    """Yield the reasons to be careful with the numbers, and the segments that differ."""
+    labels, by = [_format_label(label) for label in segments.labels], segments.name
+    yield from _find_users(by, labels, [*segments.counts.values()])
+    groups = segments.summary.groupby(level="metric", sort=False)
+    tables = {str(metric): table.set_axis(labels) for metric, table in groups}
+    bounded = segments.whole._data.bounded
+    for metric in bounded.index[bounded]:
+        yield from _find_different_chance(by, metric, tables[metric]["chance"].dropna())
+    for metric, table in tables.items():
+        minus_chance = metric in segments.metrics_minus_chance
+        yield from _find_different_segments(metric, table, minus_chance=minus_chance)
+    for metric, table in tables.items():
+        directions = partial(_find_directions, segments, metric)
+        yield from _find_reversed_order(by, metric, table, directions, bounded=bounded[metric])
+
+
+def _find_users(by: str, labels: Sequence[str], counts: Sequence[int]) -> Iterator[Finding]:
+    """Yield what the sizes of the segments mean; the last count is of users in none."""
+    *sizes, outside = counts
     if outside:
-        yield f"{outside} of {total} users are in no segment: only the row (all) includes them."
-    if len(counts) == 1:
-        yield f"All users are in {_describe(segments, 0)}: there is no other segment to compare."
-    small = [f"{_format_label(one)} ({n})" for one, n in counts.items() if n < _MIN_USERS]
-    if small:
-        names = ", ".join(list_first(small, _MAX_NAMED))
-        yield f"Too few users for a test or a reliable interval (fewer than {_MIN_USERS}): {names}."
+        yield Finding("users_outside_segments", {"outside": outside, "users": sum(counts)})
+    if len(labels) == 1:
+        yield Finding("single_segment", {}, {"by": by, "segment": labels[0]})
+    small = [size < _MIN_USERS for size in sizes]
+    if any(small):
+        numbers = {"enough": _MIN_USERS, "sizes": [*compress(sizes, small)]}
+        yield Finding("small_segments", numbers, {"segments": [*compress(labels, small)]})
 
 
-def _remark_on_chance(segments: Segments, metric: str, table: pd.DataFrame) -> Iterator[str]:
-    """Yield a remark if means are not comparable because chance levels differ."""
-    chance = table["chance"].to_numpy()
-    if not segments.whole._data.bounded[metric] or np.isnan(chance).all():
-        return
-    low, high = int(np.nanargmin(chance)), int(np.nanargmax(chance))
-    if chance[high] - chance[low] >= _DIFFERENT_CHANCE:
-        yield (
-            f"Chance in {metric} is {format_number(chance[low])} for {_describe(segments, low)} "
-            f"and {format_number(chance[high])} for {_describe(segments, high)}: compare adjusted "
-            "scores, not means."
-        )
+def _find_different_chance(by: str, metric: str, chance: pd.Series[float]) -> Iterator[Finding]:
+    """Yield a finding if means are not comparable because chance levels differ."""
+    low, high = chance.agg(["min", "max"]).tolist()
+    if high - low >= _DIFFERENT_CHANCE:
+        names = {"metric": metric, "by": by, "lowest": chance.idxmin(), "highest": chance.idxmax()}
+        yield Finding("different_chance", {"low": low, "high": high}, names)
 
 
-def _remark_on_difference(segments: Segments, metric: str, table: pd.DataFrame) -> Iterator[str]:
+def _find_different_segments(
+    metric: str, table: pd.DataFrame, *, minus_chance: bool
+) -> Iterator[Finding]:
     """Yield the segments that differ from the others' users, the largest difference first."""
-    difference = table["difference"].to_numpy()
-    is_clear = (table["p_corrected"] <= _ALPHA).to_numpy()
-    order = np.argsort(-np.abs(difference), kind="stable")
-    differences = [
-        f"{_format_label(segments.labels[row])} ({format_signed(difference[row])})"
-        for row in order[is_clear[order]]
-    ]
-    if differences:
-        yield (
-            f"In {metric}{' minus chance' if metric in segments.metrics_minus_chance else ''}, "
-            f"{len(differences)} of {len(table)} segments "
-            f"{'differs' if len(differences) == 1 else 'differ'} from the others together "
-            "(corrected for the number of segments): "
-            f"{', '.join(list_first(differences, _MAX_NAMED))}."
-        )
+    clear = table["difference"][table["p_corrected"] <= _ALPHA]
+    clear = clear.sort_values(key=lambda size: -size.abs(), kind="stable")
+    if len(clear):
+        counts = {"count": len(clear), "total": len(table), "minus_chance": minus_chance}
+        names = {"metric": metric, "segments": [*clear.index]}
+        yield Finding("different_segments", {**counts, "differences": [*clear]}, names)
 
 
-def _remark_on_pooled_order(segments: Segments, metric: str, table: pd.DataFrame) -> Iterator[str]:
+def _find_reversed_order(
+    by: str,
+    metric: str,
+    table: pd.DataFrame,
+    find_directions: Callable[[], Floats],
+    *,
+    bounded: bool,
+) -> Iterator[Finding]:
     """Yield two segments whose order by mean is the reverse of their order by pooled score.
 
     Both orders have to be significant: one segment above the others together, the other below.
@@ -148,20 +159,19 @@ def _remark_on_pooled_order(segments: Segments, metric: str, table: pd.DataFrame
     by_mean, by_pooled = np.subtract.outer(mean, mean), np.subtract.outer(pooled, pooled)
     reversal = np.where(by_mean > 0, np.minimum(by_mean, -by_pooled), -np.inf)
     reversal[np.isnan(reversal)] = -np.inf
-    highest = np.fmax.reduce(np.abs(mean), initial=0.0)
-    least = _MATTERS if segments.whole._data.bounded[metric] else _MATTERS * highest
+    least = _MATTERS if bounded else _MATTERS * np.fmax.reduce(np.abs(mean), initial=0.0)
     if not reversal.max() >= least > 0:
         return
-    directions = _find_directions(segments, metric)
+    directions = find_directions()
     reversal[(directions[:, None] - directions != (2, -2)).any(axis=2)] = -np.inf
-    one, other = np.unravel_index(reversal.argmax(), reversal.shape)
-    if reversal[one, other] >= least:
-        yield (
-            f"In {metric}, {_describe(segments, one)} has a higher mean than "
-            f"{_describe(segments, other)} ({format_number(mean[one])} and "
-            f"{format_number(mean[other])}), but a lower pooled score, in which large lists count "
-            f"for more ({format_number(pooled[one])} and {format_number(pooled[other])})."
-        )
+    pair = np.array(np.unravel_index(reversal.argmax(), reversal.shape))
+    if reversal.max() >= least:
+        (mean, other_mean), (pooled, other_pooled) = mean[pair].tolist(), pooled[pair].tolist()
+        numbers = {"mean": mean, "other_mean": other_mean}
+        sums = {"pooled": pooled, "other_pooled": other_pooled}
+        segment, other = table.index[pair]
+        names = {"metric": metric, "by": by, "segment": segment, "other": other}
+        yield Finding("reversed_pooled_order", {**numbers, **sums}, names)
 
 
 def _find_directions(segments: Segments, metric: str) -> Floats:
@@ -187,10 +197,6 @@ def _compare(segments: Segments, values: Floats, **options: Any) -> GroupResults
     groups = segments.codes, len(segments.labels)
     with limit_threads(segments.whole._data.audit.n_jobs):
         return compare_groups(values, *groups, min_users=_MIN_USERS, **options)
-
-
-def _describe(segments: Segments, row: int | np.intp) -> str:
-    return f"{segments.name} {_format_label(segments.labels[row])}"
 
 
 _MAX_SEGMENTS = 1000
@@ -228,6 +234,8 @@ class Segments(ReadOnlyArrays, Renderable, Mapping[Any, "Report"]):
         The metrics of which this comparison is of each user's score minus chance.
     draws : int
         The number of permutations that p-values come from.
+    findings : pandas.DataFrame
+        A row per remark: kind, metric, models, numbers, severity, sentence.
     remarks : list of str
         Reasons to be careful with the numbers, and the segments that differ.
 
@@ -363,12 +371,30 @@ class Segments(ReadOnlyArrays, Renderable, Mapping[Any, "Report"]):
     @property
     def remarks(self) -> list[str]:
         """Reasons to be careful with the numbers, and the segments that differ, a sentence each."""
-        lines = [*_remark_on_users(self)]
-        tables = [*self.summary.groupby(level="metric", sort=False)]
-        for remark_on in (_remark_on_chance, _remark_on_difference, _remark_on_pooled_order):
-            remarks = [line for name, table in tables for line in remark_on(self, str(name), table)]
-            lines += list_first(remarks, _MAX_NAMED, "… and the same in {} more metrics.")
-        return [escape_invisible(line) for line in lines]
+        return write_sentences(self._findings)
+
+    @property
+    def findings(self) -> pd.DataFrame:
+        """The remarks as a table, a row per finding.
+
+        Columns: kind (what was found), metric, models (none), numbers (a dict of the numbers that
+        show it), severity (warning or fact) and sentence.
+
+        Examples
+        --------
+        >>> import recsys_ndcg as rn
+        >>> report = rn.evaluate({"ann": [(4, 5), (3, 2)], "bob": [(4, 1), (3, 2)]})
+        >>> report.by({"ann": "new"}).findings[["kind", "numbers"]]
+                             kind                       numbers
+        0  users_outside_segments    {'outside': 1, 'users': 2}
+        1          single_segment                            {}
+        2          small_segments  {'enough': 10, 'sizes': [1]}
+        """
+        return tabulate_findings(self._findings)
+
+    @property
+    def _findings(self) -> list[Finding]:
+        return [*_find_remarks(self)]
 
     def to_frame(self) -> pd.DataFrame:
         """Return the summary with segment and metric as columns instead of an index."""
@@ -384,7 +410,7 @@ class Segments(ReadOnlyArrays, Renderable, Mapping[Any, "Report"]):
             facts=f"{n_segments}{by}, {n_users} users",
             sections=[
                 Section("segments", "Segments", _write_lead(self), [table]),
-                build_remarks_section(self.remarks),
+                build_remarks_section(self._findings),
                 build_signatures_section(self.whole.signatures),
             ],
             names_to_shorten=[self.name, *self.whole.metrics],

@@ -1,19 +1,19 @@
 """The checks of a split, in the order in which they are reported.
 
-A new check is a function that takes a `Split` and returns a `Finding`, registered under a name.
+A new check is a function that takes a `Split` and returns a `Finding`, registered under its kind.
+Its sentence is a template of the group `split`.
 """
 
 from __future__ import annotations
 
-import datetime as dt
-from dataclasses import replace
 from math import erfc, sqrt
 
 import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import Flags
-from recsys_ndcg.errors import InvalidInputError, format_count
+from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.findings import Finding
 from recsys_ndcg.input import Rows
 from recsys_ndcg.lists import group_rows
 from recsys_ndcg.scoring import Audit, Plan
@@ -21,12 +21,11 @@ from recsys_ndcg.significance import power
 from recsys_ndcg.split_checks.split import (
     CHECKS,
     MANY,
-    Finding,
     Split,
+    count_flags,
     count_rows,
-    count_test_users,
     find_ends,
-    format_share,
+    name_check,
     register,
 )
 
@@ -36,10 +35,9 @@ _ALPHA, _LEAST_SHIFT, _LEAST_POINTS = 0.01, 0.1, 0.05
 _AT_MINIMUM = 0.01
 #: Two parts were made in different ways if a share differs by more than this.
 _LARGEST_DIFFERENCE = 0.2
-_DAY = 24 * 3600
 #: Times that are so many times as large have another unit, such as milliseconds.
 _OTHER_UNIT = 50
-_EARLIEST, _LATEST = 631_152_000, 4_102_444_800  # 1990 and 2100 in seconds: times look like dates
+_EARLIEST = 631_152_000  # 1990 in seconds: times look like dates
 #: Lengths of sampled candidates: a relevant item and 99 or 100 drawn ones.
 _SAMPLED = (100, 101)
 _NEARLY_ALL = 0.9
@@ -49,134 +47,98 @@ _POWER = 0.8
 # Pairs, users, items and ratings
 
 
-@register("pairs in both parts")
+@register("pairs_in_both_parts")
 def find_shared_pairs(split: Split) -> Finding:
     """Find test rows whose pair of user and item is in training."""
-    return count_rows(split.test, split.test.in_train, "error", "{are} in training, too")
+    return count_rows("pairs_in_both_parts", split.test.part, split.test.in_train, "error")
 
 
-@register("validation rows in other parts", "validation")
+@register("validation_rows_in_other_parts", "validation")
 def find_shared_validation(split: Split) -> Finding:
     """Find validation rows whose pair of user and item is in training or in the test part."""
     validation = split.parts["validation"]
-    shared = validation.in_train | split.test.part.contains(validation.part)
-    return count_rows(validation, shared, "error", "{are} in training or in the test part, too")
+    is_shared = validation.in_train | split.test.part.contains(validation.part)
+    return count_rows("validation_rows_in_other_parts", validation.part, is_shared, "error")
 
 
-@register("repeated pairs")
+@register("repeated_pairs")
 def find_repeats(split: Split) -> Finding:
     """Find pairs that occur twice in a part; evaluation raises if they are in the test part."""
-    test, in_train = split.test.part, int(split.train.sums["repeats"])
+    test, n_train = split.test.part, int(split.train.sums["repeats"])
     is_repeated = test.is_repeated
-    count = int(is_repeated.sum())
-    if not count and not in_train:
-        return Finding("fact", "No pair of user and item occurs twice in a part.", 0, 0.0)
-    rows = test.name_rows(is_repeated) or split.train.first_repeats
-    sentence = (
-        f"{format_count(count, 'test row')} and {format_count(in_train, 'training row')} repeat a "
-        "pair of user and item."
-    )
-    verdict = "error" if count else "warning"
-    total = len(test) + len(split.train)
-    return Finding(verdict, sentence, count + in_train, (count + in_train) / total, rows)
+    n_test = int(is_repeated.sum())
+    count, total = n_test + n_train, len(test) + len(split.train)
+    numbers = {"count": count, "share": count / total, "test": n_test, "train": n_train}
+    names = {"rows": test.name_rows(is_repeated) or split.train.first_repeats}
+    severity = "error" if n_test else "warning" if n_train else "fact"
+    return Finding("repeated_pairs", numbers, names, severity)
 
 
-@register("users unknown in training")
+@register("users_unknown_in_training")
 def find_unknown_users(split: Split) -> Finding:
     """Find test rows of users without training rows."""
-    fault = "{have} a user without training rows"
-    return count_rows(split.test, split.test.is_unknown_user, "warning", fault, least=MANY)
+    test = split.test
+    return count_rows("users_unknown_in_training", test.part, test.is_unknown_user, least=MANY)
 
 
-@register("items unknown in training")
+@register("items_unknown_in_training")
 def find_unknown_items(split: Split) -> Finding:
     """Find test rows of items without training rows, which no model can recommend."""
-    return count_rows(
-        split.test,
-        split.test.is_unknown_item,
-        "warning",
-        "{have} an item without training rows",
-        meaning=", which no model can recommend",
-        least=MANY,
-    )
+    test = split.test
+    return count_rows("items_unknown_in_training", test.part, test.is_unknown_item, least=MANY)
 
 
-@register("users who can be scored")
+@register("users_who_can_be_scored")
 def count_users(split: Split) -> Finding:
     """Count the test users that remain for each kind of metric."""
-    test, n_users = split.test, len(split.test.part.user.counts)
+    test, n_rows = split.test, split.test.part.user.counts
     numbers = {
-        "users": n_users,
-        "with training rows": int(test.is_known_user.sum()),
-        "with two test rows or more (rated ndcg)": int((test.part.user.counts > 1).sum()),
+        "count": len(n_rows),
+        "in_training": int(test.is_known_user.sum()),
+        "with_two_rows": int((n_rows > 1).sum()),
     }
     if "threshold" in split.has:
         is_relevant = np.asarray(test.part.rating) >= float(split.threshold or 0)
-        able = is_relevant & ~test.is_unknown_item
-        numbers["with a relevant row (recall)"] = test.count_users(is_relevant)
-        numbers["with a relevant row of a known item"] = test.count_users(able)
-    listed = "; ".join(f"{number} {what}" for what, number in [*numbers.items()][1:])
-    sentence = f"{format_count(n_users, 'test user')}: {listed}."
-    return Finding("fact", sentence, n_users, numbers=numbers)
+        numbers["with_relevant_row"] = test.count_users(is_relevant)
+        numbers["with_known_item"] = test.count_users(is_relevant & ~test.is_unknown_item)
+    return Finding("users_who_can_be_scored", numbers)
 
 
-@register("users with one test row")
+@register("users_with_one_test_row")
 def find_trivial_users(split: Split) -> Finding:
     """Find users whose test row can be ranked in one way only, if just their test rows are."""
-    is_single = split.test.part.user.counts == 1
-    what = "have one test row"
-    if is_single.any():
-        what += ": ranking their own test rows shows nothing, so rank lists of the catalogue"
-    finding = count_test_users(is_single, what)
-    return replace(finding, verdict="warning") if finding.share > 0.5 else finding
+    counts = count_flags(split.test.part.user.counts == 1)
+    severity = "warning" if counts["share"] > 0.5 else "fact"
+    return Finding("users_with_one_test_row", counts, severity=severity)
 
 
-@register("users with fewer than k test rows")
+@register("users_with_fewer_than_k_test_rows")
 def find_short_users(split: Split) -> Finding:
     """Count users whose lists of test rows are shorter than the cutoff."""
-    what = f"have fewer than {split.k} test rows"
-    return count_test_users(split.test.part.user.counts < split.k, what)
+    counts = count_flags(split.test.part.user.counts < split.k)
+    return Finding("users_with_fewer_than_k_test_rows", counts | {"k": split.k})
 
 
-@register("filtered by number of rows")
+@register("filtered_by_number_of_rows")
 def find_core_filter(split: Split) -> Finding:
     """Find traces of a k-core filter: many users or items with just the smallest number of rows."""
-    texts, numbers = [], {}
-    for what in ("user", "item"):
-        counts = split.count_rows_by(what)
-        least = int(counts.min())
-        share = float((counts == least).mean())
-        numbers[f"least rows of {what}s"] = least
-        if least > 1 and share > _AT_MINIMUM:
-            some = f"{100 * share:.1f} % just {least}"
-            texts.append(f"every {what} has {least} rows or more, {some}")
-    if not texts:
-        return Finding("fact", "No trace of a filter by the number of rows.", 0, numbers=numbers)
-    sentence = (
-        f"In all parts together {' and '.join(texts)}: users or items with fewer seem left out, "
-        "so scores do not hold for them."
-    )
-    return Finding("fact", sentence, numbers=numbers)
+    counts = {side: split.count_rows_by(side) for side in ("user", "item")}
+    least = {side: int(n_rows.min()) for side, n_rows in counts.items()}
+    shares = {side: float((n_rows == n_rows.min()).mean()) for side, n_rows in counts.items()}
+    sides = [side for side in counts if least[side] > 1 and shares[side] > _AT_MINIMUM]
+    numbers = {"least": [least[side] for side in sides], "shares": [shares[side] for side in sides]}
+    return Finding("filtered_by_number_of_rows", numbers, {"sides": sides})
 
 
-@register("popularity shift")
+@register("popularity_shift")
 def find_popularity_shift(split: Split) -> Finding:
     """Find whether items are as frequent in the test part as a random split would make them."""
-    mean, p_value, n_items = split.test.popularity_shift
-    numbers = {"mean square of z": mean, "p_value": p_value, "items": float(n_items)}
-    if not n_items:
-        return Finding("fact", "Too few rows of each item to compare popularity.", numbers=numbers)
-    sentence = (
-        f"Mean z² of {format_count(n_items, 'item')} is {mean:.1f}; random splits have 1.0 on "
-        f"average (p {_format_p(p_value)})."
-    )
-    if p_value >= _ALPHA:
-        return Finding("fact", sentence, numbers=numbers)
-    sentence += " Items are more or less frequent in the test part than in training."
-    return Finding("warning", sentence, numbers=numbers)
+    z_squared, p, n_items = split.test.popularity_shift
+    numbers = {"z_squared": z_squared, "p": p, "items": n_items, "is_shifted": p < _ALPHA}
+    return Finding("popularity_shift", numbers, severity="warning" if p < _ALPHA else "fact")
 
 
-@register("rating shift", "ratings")
+@register("rating_shift", "ratings")
 def find_rating_shift(split: Split) -> Finding:
     """Find whether the mean rating differs between the parts (Welch's z)."""
     rating, sums = split.test.part.rated, split.train.sums
@@ -184,55 +146,41 @@ def find_rating_shift(split: Split) -> Finding:
     mean = sums["rating"] / n
     variance = max(sums["square"] / n - mean**2, 0.0)
     gap, spread = float(rating.mean() - mean), sqrt(variance)
-    p_value = _find_p(gap, sqrt(variance / n + float(rating.var()) / len(rating)))
-    is_shifted = p_value < _ALPHA and abs(gap) > _LEAST_SHIFT * spread
-    sentence = (
-        f"The mean rating is {rating.mean():.2f} in the test part and {mean:.2f} in training."
-    )
-    numbers = {"test": float(rating.mean()), "train": float(mean), "p_value": p_value}
-    return Finding("warning" if is_shifted else "fact", sentence, numbers=numbers)
+    p = _find_p(gap, sqrt(variance / n + float(rating.var()) / len(rating)))
+    is_shifted = p < _ALPHA and abs(gap) > _LEAST_SHIFT * spread
+    numbers = {"test": float(rating.mean()), "train": float(mean), "p": p}
+    return Finding("rating_shift", numbers, severity="warning" if is_shifted else "fact")
 
 
-@register("share of relevant rows", "ratings", "threshold")
+@register("share_of_relevant_rows", "ratings", "threshold")
 def find_threshold_shift(split: Split) -> Finding:
     """Find whether another share of rows is relevant in the test part."""
-    rating, sums = split.test.part.rated, split.train.sums
-    share = float((rating >= float(split.threshold or 0)).mean())
-    before = sums["relevant"] / sums["rated"]
+    rating, sums, threshold = split.test.part.rated, split.train.sums, float(split.threshold or 0)
+    share = float((rating >= threshold).mean())
+    before = float(sums["relevant"] / sums["rated"])
     error = sqrt(before * (1 - before) * (1 / len(rating) + 1 / sums["rated"]))
-    p_value = _find_p(share - before, error)
-    is_shifted = p_value < _ALPHA and abs(share - before) > _LEAST_POINTS
+    p = _find_p(share - before, error)
+    is_shifted = p < _ALPHA and abs(share - before) > _LEAST_POINTS
     separates_none = share in (0, 1)
-    sentence = (
-        f"{100 * share:.1f} % of the test rows and {100 * before:.1f} % of the training rows are "
-        f"relevant (at least {split.threshold:g})."
-    )
-    if separates_none:
-        sentence += " The threshold separates no test rows: give that of this scale."
-    numbers = {"test": share, "train": float(before), "p_value": p_value}
-    verdict = "warning" if is_shifted or separates_none else "fact"
-    return Finding(verdict, sentence, numbers=numbers)
+    numbers = {"test": share, "train": before, "p": p, "threshold": threshold}
+    numbers["separates_none"] = separates_none
+    severity = "warning" if is_shifted or separates_none else "fact"
+    return Finding("share_of_relevant_rows", numbers, severity=severity)
 
 
-@register("validation made like test", "validation")
+@register("validation_made_like_test", "validation")
 def compare_validation(split: Split) -> Finding:
     """Compare the validation part with the test part, for which choices made on it must hold."""
     test, validation = split.test.shares, split.parts["validation"].shares
-    gaps = {
-        name: (validation[name], share)
-        for name, share in test.items()
-        if abs(validation.get(name, np.nan) - share) > _LARGEST_DIFFERENCE
-    }
-    numbers = {f"validation: {name}": share for name, share in validation.items()}
-    if not gaps:
-        return Finding(
-            "fact", "The validation part looks made like the test part.", numbers=numbers
-        )
-    texts = (
-        f"{name} {100 * one:.0f} % and {100 * other:.0f} %" for name, (one, other) in gaps.items()
-    )
-    sentence = f"The validation part was not made like the test part: {'; '.join(texts)}."
-    return Finding("warning", sentence, numbers=numbers)
+    differing = [
+        name
+        for name in test
+        if abs(validation.get(name, np.nan) - test[name]) > _LARGEST_DIFFERENCE
+    ]
+    shares = {"validation": validation, "test": test}
+    numbers = {part: [each[name] for name in differing] for part, each in shares.items()}
+    severity = "warning" if differing else "fact"
+    return Finding("validation_made_like_test", numbers, {"shares": differing}, severity)
 
 
 def _find_p(gap: float, error: float) -> float:
@@ -240,131 +188,108 @@ def _find_p(gap: float, error: float) -> float:
     return erfc(abs(gap) / error / sqrt(2)) if error else float(gap == 0)
 
 
-def _format_p(p_value: float) -> str:
-    return "below 0.001" if p_value < 0.001 else f"{p_value:.2g}"
-
-
 # Time: what a model could not have known
 
 
-@register("later rows of the same user in training", "times")
+@register("later_rows_of_the_same_user_in_training", "times")
 def find_users_future(split: Split) -> Finding:
     """Find test rows whose user has a later row in training."""
-    fault = "{are} earlier than a training row of the same user"
-    return count_rows(split.test, split.test.is_earlier_than_training, "warning", fault)
+    kind, test = "later_rows_of_the_same_user_in_training", split.test
+    return count_rows(kind, test.part, test.is_earlier_than_training)
 
 
-@register("overlap of periods", "times")
+@register("overlap_of_periods", "times")
 def find_overlap(split: Split) -> Finding:
     """Find training rows that are later than the median test row."""
-    share, count = split.test.late_share, split.test.n_late
-    some = "No training row is"
-    if count:
-        verb = "is" if count == 1 else "are"
-        some = f"{format_count(count, 'training row')}{format_share(share)} {verb}"
-    sentence = f"{some} later than half of the test rows."
-    return Finding("warning" if share > MANY else "fact", sentence, count, share)
+    numbers = {"count": split.test.n_late, "share": split.test.late_share}
+    severity = "warning" if numbers["share"] > MANY else "fact"
+    return Finding("overlap_of_periods", numbers, severity=severity)
 
 
-@register("items from the future", "times")
+@register("items_from_the_future", "times")
 def find_items_future(split: Split) -> Finding:
     """Find test rows that are earlier than the first training row of their item."""
-    fault = "{are} earlier than the first training row of the item"
-    return count_rows(split.test, split.test.is_before_item, "warning", fault, least=MANY)
+    test = split.test
+    return count_rows("items_from_the_future", test.part, test.is_before_item, least=MANY)
 
 
-@register("items from the future in lists", "times", "lists")
+@register("items_from_the_future_in_lists", "times", "lists")
 def find_listed_future(split: Split) -> Finding:
     """Find listed items whose first training row is later than all test rows of the user."""
     lists, test = split.parts["lists"], split.test.part
     last = pd.Series(find_ends(test.user, np.asarray(test.time), np.fmax), test.user.index)
     last_of_row = last.reindex(lists.part.user.index).to_numpy()[lists.part.user.codes]
-    rows = lists.by_item["first"].to_numpy()[lists.part.item.codes] > last_of_row
-    fault, meaning = "{are} newer than the user's last test row", ": it did not exist yet"
-    return count_rows(lists, rows, "warning", fault, meaning=meaning)
+    is_later = lists.by_item["first"].to_numpy()[lists.part.item.codes] > last_of_row
+    return count_rows("items_from_the_future_in_lists", lists.part, is_later)
 
 
-@register("test period", "times")
+@register("test_period", "times")
 def describe_period(split: Split) -> Finding:
     """Describe the periods of the parts."""
     periods = {"test": split.test.part.period, "training": split.train.period}
-    test, train = periods.values()
+    n_untimed = np.count_nonzero(np.isnan(np.asarray(split.test.part.time)))
+    n_untimed += len(split.train) - int(split.train.sums["timed"])
+    numbers = {**{name: [*period] for name, period in periods.items()}, "untimed": n_untimed}
     if "validation" in split.parts:
         periods["validation"] = split.parts["validation"].part.period
-    sentence = f"Test rows are {_format_period(test)}, training rows {_format_period(train)}."
-    missing = np.count_nonzero(np.isnan(np.asarray(split.test.part.time)))
-    missing += len(split.train) - int(split.train.sums["timed"])
-    if missing:
-        sentence += f" Rows without a time, which checks of time leave out: {missing}."
-    verdict, lasts = "fact", {name: period[1] for name, period in periods.items()}
+    lasts = {name: period[1] for name, period in periods.items()}
     low, high = min(lasts, key=lasts.__getitem__), max(lasts, key=lasts.__getitem__)
     if lasts[high] >= _EARLIEST and lasts[low] * _OTHER_UNIT < lasts[high]:
-        verdict = "error"
-        sentence += f" The times of {low} and {high} rows are not in the same unit."
-    numbers = {"test length": test[1] - test[0], "train length": train[1] - train[0]}
-    return Finding(verdict, sentence, numbers=numbers)
-
-
-def _format_period(period: tuple[float, float]) -> str:
-    if not all(_EARLIEST <= end < _LATEST for end in period):
-        return f"from {period[0]:g} to {period[1]:g}"
-    first, last = (dt.datetime.fromtimestamp(end, dt.UTC).date() for end in period)
-    days = round((period[1] - period[0]) / _DAY)
-    return f"from {first} to {last} ({format_count(days, 'day')})" if days else f"of {first}"
+        return Finding("test_period", numbers, {"other_units": [low, high]}, "error")
+    return Finding("test_period", numbers)
 
 
 # Lists, candidates, and what the split can tell apart
 
 
-@register("training items in lists", "lists")
+@register("training_items_in_lists", "lists")
 def find_listed_training(split: Split) -> Finding:
     """Find listed items that their user had in training."""
     lists = split.parts["lists"]
-    fault, meaning = "{are} in the user's training rows", ": the place is lost for a new item"
-    return count_rows(lists, lists.in_train, "error", fault, meaning=meaning)
+    return count_rows("training_items_in_lists", lists.part, lists.in_train, "error")
 
 
-@register("sampled candidates", "lists")
+@register("sampled_candidates", "lists")
 def find_sampled(split: Split) -> Finding:
-    """Find whether lists are candidates that were drawn.
+    """Find whether lists are candidates that were drawn."""
+    shortest, longest = _find_lengths(split)
+    numbers = {"lengths": [shortest, longest]}
+    if not _has_candidates(split):
+        return Finding("sampled_candidates", numbers)
+    return Finding("sampled_candidates", {**numbers, "drawn": longest - 1}, severity="warning")
+
+
+@register("test_items_missing_from_candidates", "lists")
+def find_missing_candidates(split: Split) -> Finding:
+    """Find test rows that are not in their user's list: an error if lists are candidates."""
+    kind, is_sampled = "test_items_missing_from_candidates", _has_candidates(split)
+    severity = "error" if is_sampled else "fact"
+    is_missing = _find_missing(split)
+    return count_rows(kind, split.test.part, is_missing, severity, is_sampled=is_sampled)
+
+
+@register("users_with_lists", "lists")
+def count_users_with_lists(split: Split) -> Finding:
+    """Count the test users who have a list."""
+    counts = count_flags(np.isin(split.test.part.user.ids, split.parts["lists"].part.user.ids))
+    return Finding("users_with_lists", counts, severity="fact" if counts["count"] else "error")
+
+
+def _find_lengths(split: Split) -> tuple[int, int]:
+    """Return the numbers of items of the shortest and the longest list."""
+    lengths = split.parts["lists"].part.user.counts
+    return int(lengths.min()), int(lengths.max())
+
+
+def _has_candidates(split: Split) -> bool:
+    """Return whether lists are candidates that were drawn.
 
     They are if every list has 100 or 101 items, and nearly all test rows are in their user's list,
     which they are in no recommended lists.
     """
-    lengths = split.parts["lists"].part.user.counts
-    shortest, longest = int(lengths.min()), int(lengths.max())
-    sizes = f"{shortest}" if shortest == longest else f"{shortest} to {longest}"
-    sentence = f"Lists have {sizes} items."
-    has_test_rows = 1 - _find_missing(split).mean() > _NEARLY_ALL
-    if shortest != longest or longest not in _SAMPLED or not has_test_rows:
-        return Finding("fact", sentence, numbers={"shortest": shortest, "longest": longest})
-    sentence = (
-        f"Every list has {longest} items, as if the relevant item were ranked among {longest - 1} "
-        "drawn ones: such scores cannot be compared with scores of the catalogue, and may order "
-        "models differently (Krichene & Rendle 2020)."
-    )
-    return Finding("warning", sentence, numbers={"shortest": shortest, "longest": longest})
-
-
-@register("test items missing from candidates", "lists")
-def find_missing_candidates(split: Split) -> Finding:
-    """Find test rows that are not in their user's list: an error if lists are candidates."""
-    is_sampled = find_sampled(split).verdict == "warning"
-    return count_rows(
-        split.test,
-        _find_missing(split),
-        "error" if is_sampled else "fact",
-        "{are} missing from the user's list",
-        meaning=" of candidates, and cannot score" if is_sampled else "",
-    )
-
-
-@register("users with lists", "lists")
-def count_users_with_lists(split: Split) -> Finding:
-    """Count the test users who have a list."""
-    has_list = np.isin(split.test.part.user.ids, split.parts["lists"].part.user.ids)
-    finding = count_test_users(has_list, "have a list")
-    return finding if finding.count else replace(finding, verdict="error")
+    shortest, longest = _find_lengths(split)
+    is_one_size = shortest == longest and longest in _SAMPLED
+    return is_one_size and bool(1 - _find_missing(split).mean() > _NEARLY_ALL)
 
 
 def _find_missing(split: Split) -> Flags:
@@ -374,7 +299,7 @@ def _find_missing(split: Split) -> Flags:
     return np.asarray(has_list & ~lists.contains(test))
 
 
-@register("what this split can tell apart")
+@register("what_this_split_can_tell_apart")
 def find_detectable_difference(split: Split) -> Finding:
     r"""Find the difference of two models that the test users can show, before one is trained.
 
@@ -385,26 +310,20 @@ def find_detectable_difference(split: Split) -> Finding:
     """
     n_users = len(split.test.part.user.counts)
     bounds = {"hit of two independent models, at most": (float(np.sqrt(0.5)), n_users)}
-    found = _measure_random_order(split) or bounds
-    numbers, texts = {}, []
-    for name, (deviation, n) in found.items():
-        if n < 2 or not deviation:
-            continue
-        least = float(power(deviation=deviation, users=n, power=_POWER))
-        if least < 1:  # no scores differ by more
-            numbers[name] = least
-            texts.append(f"{least:.4f} in {name} ({format_count(n, 'user')})")
-    if not texts:
-        sentence = (
-            f"{format_count(n_users, 'test user')} can hardly tell two models apart, however "
-            "different they are."
-        )
-        return Finding("warning", sentence)
-    sentence = (
-        f"Smallest detectable difference ({100 * _POWER:.0f} % power, 5 % level, two random "
-        f"orders): {'; '.join(texts)}."
-    )
-    return Finding("fact", sentence, n_users, numbers=numbers)
+    measured = _measure_random_order(split) or bounds
+    least = {
+        name: float(power(deviation=deviation, users=n, power=_POWER))
+        for name, (deviation, n) in measured.items()
+        if n > 1
+    }
+    metrics = [name for name in least if least[name] < 1]  # no scores differ by more
+    numbers = {
+        "count": n_users,
+        "differences": [least[name] for name in metrics],
+        "users": [measured[name][1] for name in metrics],
+    }
+    severity = "fact" if metrics else "warning"
+    return Finding("what_this_split_can_tell_apart", numbers, {"metrics": metrics}, severity)
 
 
 def _measure_random_order(split: Split) -> dict[str, tuple[float, int]]:
@@ -448,10 +367,10 @@ _LACKING = {
 def run_checks(split: Split, without: tuple[str, ...]) -> tuple[list[Finding], dict[str, str]]:
     """Return the findings of all checks but some, and what others lacked that could not run."""
     findings, skipped = [*split.retyped], dict[str, str]()
-    for name, (check, needs) in CHECKS.items():
-        missing = [advice for one, advice in _LACKING.items() if one in needs - split.has]
+    for kind, (check, needs) in CHECKS.items():
+        missing = [advice for name, advice in _LACKING.items() if name in needs - split.has]
         if missing:
-            skipped[name] = missing[0]
-        elif name not in without:
-            findings.append(replace(check(split), check=name))
+            skipped[name_check(kind)] = missing[0]
+        elif kind not in without:
+            findings.append(check(split))
     return findings, skipped

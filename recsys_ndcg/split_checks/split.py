@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import Flags, Floats, add_fields
-from recsys_ndcg.errors import format_count
+from recsys_ndcg.findings import Finding
 from recsys_ndcg.input import EncodedIds
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.ratings import Interactions
@@ -20,8 +20,6 @@ MANY = 0.2
 #: Popularity is compared for items with at least this number of rows: counts are nearly normal.
 _MIN_ROWS = 10
 _UNKNOWN = pd.Series([np.nan])
-#: The verdicts, worst first.
-VERDICTS = ("error", "warning", "fact")
 #: What a row of each part is called.
 ROW_NAMES = {
     "train": "training row",
@@ -29,37 +27,6 @@ ROW_NAMES = {
     "validation": "validation row",
     "lists": "listed item",
 }
-
-
-@dataclass(frozen=True)
-class Finding:
-    """What a check found.
-
-    Parameters
-    ----------
-    verdict : {'error', 'warning', 'fact'}
-        ``"error"``: scores are wrong. ``"warning"``: they mean less than they seem to.
-    sentence : str
-        What was found.
-    count : int, optional
-        The number of rows or users at fault, if they can be counted.
-    share : float
-        Their share of the rows or users that were checked.
-    rows : tuple of str
-        The first of them.
-    numbers : mapping of str to float
-        Further numbers.
-    check : str
-        The name of the check.
-    """
-
-    verdict: str
-    sentence: str
-    count: int | None = None
-    share: float = np.nan
-    rows: tuple[str, ...] = ()
-    numbers: Mapping[str, float] = field(default_factory=dict)
-    check: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -404,61 +371,57 @@ class Split:
 
 
 Check = Callable[[Split], Finding]
-#: The checks with what they need (`Split.has`), by name, in the order in which they are reported.
+#: The checks with what they need (`Split.has`), in the order in which they are reported.
 CHECKS: dict[str, tuple[Check, frozenset[str]]] = {}
 
 
-def register(name: str, *needs: str) -> Callable[[Check], Check]:
-    """Register a check under a name."""
+def register(kind: str, *needs: str) -> Callable[[Check], Check]:
+    """Register a check under the kind of its findings."""
 
     def add(check: Check) -> Check:
-        CHECKS[name] = check, frozenset(needs)
+        CHECKS[kind] = check, frozenset(needs)
         return check
 
     return add
 
 
-def count_rows(  # noqa: PLR0913 - a sentence has many parts
-    profile: Profile, rows: Flags, verdict: str, fault: str, *, meaning: str = "", least: float = 0
+def name_check(kind: str) -> str:
+    """Return the name that people read: ``"pairs in both parts"``."""
+    return kind.replace("_", " ")
+
+
+def count_rows(
+    kind: str,
+    part: Interactions,
+    rows: Flags,
+    severity: str = "warning",
+    *,
+    least: float = 0,
+    **numbers: float,
 ) -> Finding:
     """Return a finding about some rows: only a fact if their share is at most `least`.
 
     Parameters
     ----------
-    profile : Profile
+    kind : str
+        The kind of the finding.
+    part : Interactions
         The rows that were checked.
     rows : bool array
         Which of them are at fault.
-    verdict : str
-        The verdict on them.
-    fault : str
-        What is wrong with them, with ``{are}`` or ``{have}`` for the verb.
-    meaning : str
-        What that means, if there are any.
+    severity : str
+        How bad that is.
     least : float
         The share up to which they are only counted.
+    **numbers
+        Further numbers.
     """
-    part, what = profile.part, ROW_NAMES[profile.name]
-    count, share = int(rows.sum()), float(rows.mean())
-    some = (
-        f"{count} of {format_count(len(part), what)}{format_share(share)}"
-        if count
-        else f"No {what}"
-    )
-    verbs = {"are": "are", "have": "have"} if count > 1 else {"are": "is", "have": "has"}
-    sentence = f"{some} {fault.format(**verbs)}{meaning if count else ''}."
-    return Finding(
-        verdict if share > least else "fact", sentence, count, share, part.name_rows(rows)
-    )
+    counts = count_flags(rows)
+    names = {"rows": part.name_rows(rows)}
+    severity = severity if counts["share"] > least else "fact"
+    return Finding(kind, counts | numbers, names, severity)
 
 
-def count_test_users(users: Flags, what: str) -> Finding:
-    """Return a fact about some of the test users: how many they are, and their share."""
-    count, share = int(users.sum()), float(users.mean())
-    some = f"{count} of {format_count(len(users), 'test user')}{format_share(share)}"
-    return Finding("fact", f"{some} {what}.", count, share)
-
-
-def format_share(share: float) -> str:
-    """Return a share in brackets, such as " (8.4 %)"."""
-    return f" ({100 * share:.1f} %)"
+def count_flags(flags: Flags) -> dict[str, float]:
+    """Return how many are set, of how many, and their share."""
+    return {"count": int(flags.sum()), "total": len(flags), "share": float(flags.mean())}

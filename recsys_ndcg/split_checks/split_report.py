@@ -3,30 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
 from typing import Any
 
 import pandas as pd
 
-from recsys_ndcg.errors import InvalidInputError, check_choice, check_integer, format_count, quote
+from recsys_ndcg.errors import InvalidInputError, check_integer, format_count, quote
 from recsys_ndcg.files import is_files, to_json_value
-from recsys_ndcg.findings import Finding as WhyFinding
-from recsys_ndcg.findings import Gate
+from recsys_ndcg.findings import (
+    SEVERITIES,
+    Finding,
+    Gate,
+    check_findings,
+    tabulate_findings,
+    write_verdict,
+)
 from recsys_ndcg.input import EncodedIds, read_rows, reject_text_lists
 from recsys_ndcg.ratings import Interactions, read_interactions
-from recsys_ndcg.rendering import Document, Renderable, Section, ShownTable, Verdict, join_names
+from recsys_ndcg.rendering import Document, Renderable, Section, ShownTable, join_names
 from recsys_ndcg.scale import find_engine
 from recsys_ndcg.scoring import Plan
 from recsys_ndcg.split_checks.checks import run_checks
 from recsys_ndcg.split_checks.split import (
     ROW_NAMES,
-    VERDICTS,
-    Finding,
     Profile,
     Split,
     TrainSummary,
+    count_flags,
+    name_check,
 )
 
 
@@ -36,7 +42,7 @@ class SplitReport(Renderable):
 
     Parameters
     ----------
-    findings : tuple of Finding
+    _findings : tuple of Finding
         What each check found.
     skipped : mapping of str to str
         The checks that could not run, with what they lack.
@@ -49,11 +55,14 @@ class SplitReport(Renderable):
     ----------
     checks : pandas.DataFrame
         A row per check, the worst first: verdict, count, share, sentence and the first rows.
+    findings : pandas.DataFrame
+        The same as findings of other results: kind, metric, models, numbers, severity, sentence.
+        The kind is the name of the check, with underscores.
     verdict : {'error', 'warning', 'fact'}
         The worst verdict.
     """
 
-    findings: tuple[Finding, ...]
+    _findings: tuple[Finding, ...]
     skipped: Mapping[str, str] = field(default_factory=dict)
     n_rows: Mapping[str, int] = field(default_factory=dict)
     names: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -61,59 +70,67 @@ class SplitReport(Renderable):
     @property
     def verdict(self) -> str:
         """The worst verdict of all checks."""
-        return min((one.verdict for one in self.findings), key=VERDICTS.index, default="fact")
+        severities = (finding.severity for finding in self._findings)
+        return min(severities, key=SEVERITIES.index, default="fact")
+
+    @property
+    def findings(self) -> pd.DataFrame:
+        """A row per check, as in other results: kind, metric, models, numbers, severity, sentence.
+
+        The kind is the name of the check, with underscores.
+        """
+        return tabulate_findings(self._findings)
 
     @property
     def checks(self) -> pd.DataFrame:
         """A row per check, the worst first."""
+        ordered = [finding for severity in SEVERITIES for finding in self.find(severity)]
+        index = pd.Index([name_check(finding.kind) for finding in ordered], name="check")
         names = ["verdict", "count", "share", "sentence", "rows"]
-        ordered = sorted(self.findings, key=lambda one: VERDICTS.index(one.verdict))
-        rows = [[getattr(one, name) for name in names] for one in ordered]
-        index = pd.Index([one.check for one in ordered], name="check")
-        return pd.DataFrame(rows, index=index, columns=names).astype({"count": "Int64"})
+        table = pd.DataFrame(map(_describe, ordered), index=index, columns=names)
+        return table.astype({"count": "Int64", "share": "float64"})
 
     def __getitem__(self, check: str) -> Finding:
-        """Return the finding of a check.
+        """Return the finding of a check, by its name or its kind.
 
         Raises
         ------
         InvalidInputError
             No check of that name has run.
         """
-        found = {one.check: one for one in self.findings}
-        if check not in found:
+        name = name_check(check)
+        by_name = {name_check(finding.kind): finding for finding in self._findings}
+        if name not in by_name:
             known = (
-                f"it needs {self.skipped[check]}"
-                if check in self.skipped
-                else f"it has {join_names([*found])}"
+                f"it needs {self.skipped[name]}"
+                if name in self.skipped
+                else f"it has {join_names([*by_name])}"
             )
             msg = f"This report has no check {quote(check)}: {known}."
             raise InvalidInputError(msg)
-        return found[check]
+        return by_name[name]
 
     def find(self, verdict: str) -> list[Finding]:
         """Return the findings with a verdict."""
-        return [one for one in self.findings if one.verdict == verdict]
+        return [finding for finding in self._findings if finding.severity == verdict]
 
-    def gate(self, fail_on: str) -> Gate:
-        """Return whether no check has a verdict, or a worse one, and which checks have.
+    def gate(self, fail_on: str | Iterable[str], accept: str | Iterable[str] = ()) -> Gate:
+        """Return whether no check found what must not be, and what was found.
+
+        Parameters
+        ----------
+        fail_on : str or several
+            ``"error"``, ``"warning"`` (warnings and errors), or names of checks that must not find
+            anything, such as ``"items from the future"``.
+        accept : str or several
+            Names of checks that do not fail.
 
         Raises
         ------
         InvalidInputError
-            There is no such verdict.
+            There is no such check.
         """
-        check_choice("fail_on", fail_on, VERDICTS[:2])
-        bad = [
-            one.check
-            for verdict in VERDICTS[: VERDICTS.index(fail_on) + 1]
-            for one in self.find(verdict)
-        ]
-        if not bad:
-            finding = WhyFinding("split_passes", names={"fail_on": fail_on})
-        else:
-            finding = WhyFinding("split_fails", {"count": len(bad)}, {"checks": bad})
-        return Gate(passed=not bad, findings=(finding,))
+        return check_findings(self._findings, fail_on, accept)
 
     @staticmethod
     def tabulate(reports: Mapping[Any, SplitReport], names: Sequence[str]) -> pd.DataFrame:
@@ -126,80 +143,88 @@ class SplitReport(Renderable):
         names : sequence of str
             The names of the parts of a key.
         """
-        tables = {key: one.checks.drop(columns="rows") for key, one in reports.items()}
+        tables = {key: report.checks.drop(columns="rows") for key, report in reports.items()}
         table: pd.DataFrame = pd.concat(tables, names=[*names, "check"])
         return table
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain values for JSON; NaN becomes None."""
-        findings = [asdict(one) for one in self.findings]
         parts = {"verdict": self.verdict, "rows": dict(self.n_rows), "skipped": dict(self.skipped)}
-        columns = {name: dict(one) for name, one in self.names.items() if one}
+        columns = {name: dict(each) for name, each in self.names.items() if each}
+        rows = self.findings.to_dict("records")
+        findings = [
+            {"check": name_check(finding.kind), **row, **_describe(finding)}
+            for row, finding in zip(rows, self._findings, strict=True)
+        ]
         return {**parts, "columns": columns, "findings": to_json_value(findings)}
 
     def _document(self, *, with_verdict: bool = True) -> Document:  # noqa: ARG002 - always on top
         """Return the content of the report for people."""
-        parts = ", ".join(format_count(n, f"{ROW_NAMES[name]}") for name, n in self.n_rows.items())
-        headline = {
-            "error": "This split has errors: scores on it would be wrong.",
-            "warning": "Scores on this split mean less than they seem to; see the warnings.",
-            "fact": "Nothing is wrong with this split, as far as it could be checked.",
-        }[self.verdict]
-        if not self.findings:
-            headline = "This split could not be checked."
-        evidence = ""
-        if self.verdict != "fact":
-            worst = [one.check for one in self.find(self.verdict)[:3]]
-            evidence = f"First of all: {join_names(worst)}."
-        sections = []
-        for verdict, title in zip(VERDICTS, ("Errors", "Warnings", "Facts"), strict=True):
-            if found := self.find(verdict):
-                table = _build_table(verdict, found)
-                sections.append(Section(f"{verdict}s", title, _LEADS[verdict], [table]))
-        remarks = [*_join_names(self.names), *_join_skipped(self.skipped)]
-        if remarks:
-            sections.append(Section("skipped", "Not checked", "", [remarks]))
-        return Document(
-            parts,
-            sections,
-            [Verdict(headline, evidence)],
-            title="Check of a split",
-        )
+        parts = ", ".join(format_count(n, ROW_NAMES[name]) for name, n in self.n_rows.items())
+        sections = [
+            Section(f"{verdict}s", title, lead, [_build_table(verdict, self.find(verdict))])
+            for verdict, (title, lead) in _SECTIONS.items()
+            if self.find(verdict)
+        ]
+        notes = [*_list_columns(self.names), *_list_skipped(self.skipped)]
+        if notes:
+            sentences = [finding.sentence for finding in notes]
+            sections.append(Section("skipped", "Not checked", "", [sentences]))
+        verdicts = [write_verdict([self._judge()])]
+        return Document(parts, sections, verdicts, title="Check of a split")
+
+    def _judge(self) -> Finding:
+        """Return whether anything is wrong with the split, and what first of all."""
+        if not self._findings:
+            return Finding("split_unchecked")
+        worst = [name_check(finding.kind) for finding in self.find(self.verdict)[:3]]
+        return Finding(_HEADLINES[self.verdict], names={"checks": worst})
 
 
-_LEADS = {
-    "error": "Scores would be wrong. Make the split again.",
-    "warning": "Scores mean less than they seem to, or hold for other users or items.",
-    "fact": "What to report with the scores.",
+_HEADLINES = {"error": "split_errors", "warning": "split_warnings", "fact": "no_split_faults"}
+#: By verdict: the title of its section, and what its checks mean.
+_SECTIONS = {
+    "error": ("Errors", "Scores would be wrong. Make the split again."),
+    "warning": (
+        "Warnings",
+        "Scores mean less than they seem to, or hold for other users or items.",
+    ),
+    "fact": ("Facts", "What to report with the scores."),
 }
 
 
-def _join_names(names: Mapping[str, Mapping[str, str]]) -> list[str]:
-    """Return a sentence for each part whose columns have other names."""
-    return [
-        f"Columns of {part}: {join_names(f'{theirs} as {ours}' for ours, theirs in one.items())}."
-        for part, one in names.items()
-        if one
-    ]
+def _describe(finding: Finding) -> dict[str, Any]:
+    """Return the columns of `SplitReport.checks` for a finding."""
+    return {
+        "verdict": finding.severity,
+        "count": finding.numbers.get("count"),
+        "share": finding.numbers.get("share"),
+        "sentence": finding.sentence,
+        "rows": finding.names.get("rows", ()),
+    }
 
 
-def _join_skipped(skipped: Mapping[str, str]) -> list[str]:
-    """Return a sentence for each reason, with the checks that it left out."""
-    by_reason: dict[str, list[str]] = {}
-    for name, why in skipped.items():
-        by_reason.setdefault(why, []).append(name)
-    return [f"No {why}, so not checked: {join_names(names)}." for why, names in by_reason.items()]
+def _list_columns(names: Mapping[str, Mapping[str, str]]) -> Iterator[Finding]:
+    """Yield the columns of each part that have other names."""
+    for part, columns in names.items():
+        if columns:
+            pairs = [f"{theirs} as {ours}" for ours, theirs in columns.items()]
+            yield Finding("other_columns", names={"part": part, "columns": pairs})
+
+
+def _list_skipped(skipped: Mapping[str, str]) -> Iterator[Finding]:
+    """Yield each thing that is lacking, with the checks that need it."""
+    for lacking in dict.fromkeys(skipped.values()):
+        checks = [name for name, reason in skipped.items() if reason == lacking]
+        yield Finding("skipped_checks", names={"lacking": lacking, "checks": checks})
 
 
 def _build_table(verdict: str, findings: Iterable[Finding]) -> ShownTable:
-    rows = [
-        {
-            verdict: one.check,
-            "finding": one.sentence
-            + (f" First: {'; '.join(one.rows)}." if one.rows and verdict != "fact" else ""),
-        }
-        for one in findings
-    ]
+    rows = []
+    for finding in findings:
+        first = "; ".join(finding.names.get("rows", ()) if verdict != "fact" else ())
+        text = finding.sentence + (f" First: {first}." if first else "")
+        rows.append({verdict: name_check(finding.kind), "finding": text})
     return ShownTable(f"{verdict}s", pd.DataFrame(rows), numeric=())
 
 
@@ -257,7 +282,7 @@ def check_split(  # noqa: PLR0913 - all are inputs
     >>> import recsys_ndcg as rn
     >>> train = [("ann", "a", 5), ("ann", "b", 3), ("bob", "a", 4)]
     >>> report = rn.check_split(train, [("ann", "a", 5), ("eve", "b", 2)])
-    >>> report.verdict, report["pairs in both parts"].rows
+    >>> report.verdict, report["pairs in both parts"].names["rows"]
     ('error', ("user 'ann' item 'a'",))
     """
     check_integer("k", k, 1)
@@ -271,6 +296,7 @@ def check_split(  # noqa: PLR0913 - all are inputs
     if lists is not None:
         rows = read_rows(lists, table="results")
         reject_text_lists(rows)
+        rows.check_not_empty()
         parts["lists"] = Interactions.of(rows.user, rows.item)
     is_limited = memory_limit is not None and is_files(train)
     if is_limited or find_engine(train) is not None:
@@ -301,7 +327,7 @@ def check_parts(
     k : int
         The cutoff.
     without : tuple of str
-        The names of checks to leave out.
+        The kinds of checks to leave out.
     """
     types: dict[str, dict[str, set[str]]] = {"user": {}, "item": {}}
     summaries, names = [], {}
@@ -364,14 +390,8 @@ def _describe_types(
 ) -> Iterator[Finding]:
     """Yield an error for each column of ids whose types differ."""
     for column, by_part in types.items():
-        if all(one == by_part["train"] for one in by_part.values()):
+        if all(kinds == by_part["train"] for kinds in by_part.values()):
             continue
-        named = "; ".join(f"{name}: {'/'.join(sorted(one))}" for name, one in by_part.items())
-        shared = ~(test.is_unknown_user if column == "user" else test.is_unknown_item)
-        sentence = (
-            f'The {column}s are of different types ({named}), and 1 is never "1". As text, '
-            f"{int(shared.sum())} of {len(shared)} test rows have the {column} of a training row: "
-            "give all parts the same type."
-        )
-        check = f"{column} ids of one type"
-        yield Finding("error", sentence, int(shared.sum()), float(shared.mean()), check=check)
+        counts = count_flags(~(test.is_unknown_user if column == "user" else test.is_unknown_item))
+        names = {part: "/".join(sorted(kinds)) for part, kinds in by_part.items()}
+        yield Finding(f"{column}_ids_of_one_type", counts, names, "error")

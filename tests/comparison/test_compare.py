@@ -271,11 +271,12 @@ def test_remarks_name_metrics_that_order_two_models_differently() -> None:
         [(user, item, -est, true) for user, item, est, true in rows] for rows in (small, large)
     )
     data = {"a": small + reversed_large, "b": reversed_small + large}
-    remarks = " ".join(rn.compare(data, metrics=["ndcg@5", "dcg@5"]).remarks)
-    assert "ndcg@5 and dcg@5 disagree significantly on the order of 1 of 1 pairs: a is" in remarks
-    assert "ndcg@5 and pooled ndcg@5 disagree significantly on the order of 1 of 1 pairs" in remarks
+    findings = rn.compare(data, metrics=["ndcg@5", "dcg@5"]).findings.set_index("kind")
+    orders = findings.loc["different_order"]
+    assert orders["models"].tolist() == [("a", "b"), ("a", "b")]
+    assert [numbers["pooled"] for numbers in orders["numbers"]] == [True, False]
     noise = rn.compare(models(40, one=1.0, two=1.01), metrics=["ndcg@5", "dcg@5"], alpha=0.01)
-    assert not any("disagree" in line for line in noise.remarks)
+    assert "different_order" not in noise.findings["kind"].to_numpy()
 
 
 def test_a_pair_is_compared_over_the_users_who_have_a_score_in_both_models() -> None:

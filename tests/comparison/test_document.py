@@ -289,8 +289,8 @@ def test_the_first_remark_counts_the_users_without_a_list(tmp_path: Path) -> Non
         assert rn.across({"films": one}).remarks[0] == f"films: {line}"
 
 
-def test_models_that_lack_as_many_lists_share_a_remark() -> None:
+def test_models_that_lack_lists_share_a_remark() -> None:
     """The one that lacks most comes first; without missing lists there is no remark."""
     found = _compare_with_missing_lists(B=2, C=20, D=2)
-    assert found.remarks[0].startswith("20 of 30 users have no list from C, 2 from B and D: ")
+    assert found.remarks[0].startswith("20 of 30 users have no list from C, 2 from B, 2 from D: ")
     assert "no list" not in str(_compare_with_missing_lists(B=0))

@@ -9,14 +9,14 @@ import pytest
 from scipy import stats
 
 import recsys_ndcg as rn
-from recsys_ndcg.comparison import judge
 from recsys_ndcg.findings import Finding
 from tests.comparison.models import Rows, model, models, ratings
+from tests.findings.verdict_claims import list_verdict
 
 
 def _judge(found: rn.Comparison) -> dict[str, Finding]:
     """Return the findings of the verdict in the first metric, by kind."""
-    return {finding.kind: finding for finding in judge(found._data.first_metric_comparison)}
+    return {finding.kind: finding for finding in list_verdict(found, found.metrics[0])}
 
 
 def test_no_difference_in_errors_has_no_sign() -> None:

@@ -9,8 +9,8 @@ from importlib.resources import files
 import numpy as np
 import pytest
 
-from recsys_ndcg.findings import Finding, tabulate_findings, write_sentences
-from recsys_ndcg.findings.templates import Template, read_templates
+from recsys_ndcg.findings import Finding, read_templates, tabulate_findings, write_sentences
+from recsys_ndcg.findings.templates import Template
 
 #: Words that STYLE.md and DESIGN.md rule out.
 _WORDS = re.compile(r"\b(those of|that of|beside|told|said|heed|somebody|where it|none of it)\b")

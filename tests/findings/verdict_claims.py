@@ -13,6 +13,7 @@ import numpy as np
 from scipy import stats
 
 import recsys_ndcg as rn
+from recsys_ndcg.findings import Finding
 from tests.findings.claims import claim
 
 _OF_RANKS = {"sign": "sign test", "wilcoxon": "Wilcoxon signed-rank test"}
@@ -103,6 +104,12 @@ class Numbers:
         assert users == sorted({row["users"] for row in rows})
         assert self.found._data.tested_by.startswith(test)
         return runs == sorted({row["runs"] for row in rows if row["runs"]})
+
+
+def list_verdict(found: rn.Comparison, metric: str) -> list[Finding]:
+    """Return the findings of the verdict in a metric."""
+    verdicts = [each for each in found._findings if each.template.group == "verdict"]
+    return [each for each in verdicts if each.names["metric"] == metric]
 
 
 #: Many findings are about the same metric.

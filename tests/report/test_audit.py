@@ -13,7 +13,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from recsys_ndcg.report.remarks import build_verdict
 from tests import strategies, textbook
 from tests.errors import assert_rejected
 from tests.profiles import examples
@@ -189,9 +188,9 @@ def test_unremarkable_data_have_no_remarks() -> None:
 def test_remarks_mention_a_ranking_worse_than_chance(users: int, is_sure: bool) -> None:  # noqa: FBT001
     """It would pass for a good one: its score is 0.6 or more."""
     report = rn.evaluate({user: [(1.0, 5), (2.0, 2), (3.0, 1)] for user in range(users)})
-    assert ("Worse than random order: ndcg@10." in report.remarks) is is_sure
-    unsure = "Not clearly different from random order (z between -2 and 2): ndcg@10."
-    assert (unsure not in report.remarks) is is_sure
+    kinds = [*report.findings["kind"]]
+    assert ("below_random" in kinds) is is_sure
+    assert ("like_random" not in kinds) is is_sure
 
 
 @pytest.mark.filterwarnings("ignore:rr is .* in random order")
@@ -206,41 +205,42 @@ def test_few_users_are_not_clearly_worse_than_chance_in_a_metric_without_z(
     report = rn.evaluate({"labels": labels, "results": lists}, metrics="rr", k=None)
     assert math.isnan(report.audit["z"]["rr"])
     assert report.audit["adjusted"]["rr"] < 0
-    assert ("Worse than random order: rr." in report.remarks) is is_sure
-    assert ("this order is worse than chance" in str(build_verdict(report))) is is_sure
+    kinds = [*report.findings["kind"]]
+    assert ("below_random" in kinds) is is_sure
+    assert ("worse_than_chance" in kinds) is is_sure
 
 
 def test_remarks_mention_few_labels_and_the_range_that_they_leave_open() -> None:
     """If the other items are irrelevant, or of the top grade."""
     labels, results = {"ann": {"a": 1, "b": 2}}, {"ann": {"a": 4, "x": 3, "b": 2, "y": 1}}
     report = rn.evaluate(rn.RankedLists.from_trec(labels, results), metrics=["ndcg@4"])
-    row, beginning = report.audit.iloc[0], "50.0% of the top-4 items are labelled"
-    (line,) = [line for line in report.remarks if line.startswith(beginning)]
-    assert f"irrelevant, ndcg@4 is {row['unlabelled_zero']:.4f};" in line
-    assert f"of the top grade, {row['unlabelled_top']:.4f}." in line
+    row = report.audit.iloc[0]
+    expected = (
+        "50.0 % of the top-4 items are labelled. If the rest are irrelevant, ndcg@4 is "
+        f"{row['unlabelled_zero']:.4f}; if all are of the top grade, {row['unlabelled_top']:.4f}."
+    )
+    assert expected in report.remarks
 
 
 def test_remarks_count_users_and_rows() -> None:
     """Of more than a hundredth of the users."""
 
-    def remarks(data: Any, **options: Any) -> str:
-        return "\n".join(rn.evaluate(data, **options).remarks)
+    def find(data: Any, **options: Any) -> dict[str, dict[str, int]]:
+        findings = rn.evaluate(data, **options).findings
+        return dict(zip(findings["kind"], findings["numbers"], strict=True))
 
     labels = {"ann": {"a": 1, "z": 1}, "bob": {"a": 1}}
-    text = remarks(rn.RankedLists.from_trec(labels, {"ann": {"a": 2, "b": 1}}), metrics="rr")
-    assert "1 of 2 users have labels but no list." in text
-    assert "Labelled items in no list: 2." in text
+    kinds = find(rn.RankedLists.from_trec(labels, {"ann": {"a": 2, "b": 1}}), metrics="rr")
+    assert kinds["users_without_list"] == {"count": 1, "users": 2}
+    assert kinds["unlisted_labels"] == {"count": 2}
     rows = [("ann", "a", 2, 1), ("ann", "a", 2, 1), ("ann", "b", 1, 0), ("bob", "a", 1, 1)]
     choices = rn.Convention(duplicates="last", short_list="drop")
-    text = remarks(rows, metrics="ndcg@2", convention=choices)
-    assert "1 of 2 users are left out of a metric by the convention." in text
-    assert "Repeated rows that were merged: 1." in text
-    text = remarks({"ann": [(2, 1), (1, 2)]}, metrics=["recall@1", "ndcg@1"], threshold=9)
-    assert "No user has a score in recall@1." in text
-    assert "left out of the mean" not in text
-    lists = {user: [(item * 7 % 5, item) for item in range(5)] for user in range(200)}
-    lists[0] = lists[0][:2]
-    assert "short lists" not in remarks(lists, k=[1, 5])
+    kinds = find(rows, metrics="ndcg@2", convention=choices)
+    assert kinds["users_left_out"] == {"count": 1, "users": 2}
+    assert kinds["merged_rows"] == {"count": 1}
+    kinds = find({"ann": [(2, 1), (1, 2)]}, metrics=["recall@1", "ndcg@1"], threshold=9)
+    assert "metrics_without_scores" in kinds
+    assert "users_left_out" not in kinds
 
 
 def test_explain_needs_a_threshold_if_the_gain_does() -> None:

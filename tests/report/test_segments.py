@@ -97,7 +97,8 @@ def test_groups_can_be_given_in_many_forms(form: str, report: rn.Report, tmp_pat
     assert _groups(segments) == {"DE": ["bob"], "PL": ["ann", "dee"]}
     assert segments.counts == {"DE": 1, "PL": 2, None: 1}
     assert segments.segment_of_user.dropna().to_dict() == {"ann": "PL", "bob": "DE", "dee": "PL"}
-    assert segments.remarks[0].startswith("1 of 4 users are in no segment")
+    first = segments.findings.iloc[0]
+    assert (first["kind"], first["numbers"]["outside"]) == ("users_outside_segments", 1)
 
 
 IDS: list[list[Any]] = [["05", "5", "x"], [*pd.date_range("2026-01-01", periods=3)], [1, 2.5, 3]]
@@ -330,7 +331,7 @@ def test_all_users_may_be_in_one_segment(report: rn.Report) -> None:
     assert segments.counts == {"unknown": 4, None: 0}
     assert segments["unknown"] == report
     assert segments.summary[["difference", "p", "p_corrected"]].isna().all(axis=None)
-    assert any("no other segment to compare" in line for line in segments.remarks)
+    assert "single_segment" in [*segments.findings["kind"]]
     one = _evaluate(["ann"]).by("list_length")
     assert str(one).startswith("1 segment by list_length, 1 users\n")
 
@@ -451,9 +452,9 @@ def test_remarks_start_with_the_largest_difference_and_count_the_rest() -> None:
     }
     report = rn.evaluate(lists, metrics=[f"ndcg@{k}" for k in range(1, 6)])
     segments = report.by({user: user // 12 for user in lists})
-    lines = [line for line in segments.remarks if "differ" in line]
+    lines = [line for line in segments.remarks if " differ from " in line]
     assert [line.split()[1] for line in lines] == ["ndcg@1", "ndcg@2", "ndcg@3"]
-    assert "… and the same in 2 more metrics." in segments.remarks
+    assert "… and segments differ in 2 more metrics." in segments.remarks
     table = segments.summary.xs("ndcg@3", level="metric")
     sure = table["difference"][table["p_corrected"] <= 0.05].sort_values(key=lambda one: -one.abs())
     names = [f"{label} ({difference:+.4f})" for label, difference in sure.items()]
@@ -466,9 +467,9 @@ def test_remarks_mention_different_chance_levels() -> None:
     lists = {user: [(2.0, 5), (1.0, 1)] for user in range(3)}
     lists |= {user: [(float(rank), rank % 6) for rank in range(12)] for user in range(3, 6)}
     segments = rn.evaluate(lists, metrics="ndcg@5").by("list_length")
-    short, long = (f"{chance:.4f} for list_length" for chance in segments.summary["chance"])
-    both = f"{long} 12 and {short} 2"
-    assert f"Chance in ndcg@5 is {both}: compare adjusted scores, not means." in segments.remarks
+    short, long = segments.summary["chance"]
+    (numbers,) = segments.findings["numbers"][segments.findings["kind"] == "different_chance"]
+    assert numbers == {"low": long, "high": short}
 
 
 def test_remarks_mention_segments_whose_order_differs_when_pooled() -> None:
@@ -491,7 +492,7 @@ def test_remarks_mention_segments_whose_order_differs_when_pooled() -> None:
     segments = few.by({user: user[0] for user in few.users})
     recall = segments.summary.xs("recall@3", level="metric")
     assert recall["mean"].round(4).tolist() == [0.5, 0.2143]
-    assert not [one for one in segments.remarks if "pooled" in one]
+    assert "reversed_pooled_order" not in [*segments.findings["kind"]]
 
 
 @pytest.mark.slow
@@ -503,13 +504,10 @@ def test_remarks_on_segments_drawn_by_lot_are_rare() -> None:
         for user in range(240)
     }
     report = rn.evaluate(lists, metrics="recall@3", threshold=4)
-    lines = [
-        line
-        for _ in range(40)
-        for line in report.by(dict(enumerate((draw.permutation(240) % 6).tolist()))).remarks
-    ]
-    assert sum("differ" in line for line in lines) <= 5
-    assert not [line for line in lines if "pooled" in line]
+    drawn = (report.by(dict(enumerate((draw.permutation(240) % 6).tolist()))) for _ in range(40))
+    counts = pd.concat([segments.findings["kind"] for segments in drawn]).value_counts()
+    assert counts.get("different_segments", 0) <= 5
+    assert "reversed_pooled_order" not in counts
 
 
 # Segments as a value
