@@ -316,7 +316,7 @@ class MetaAnalysis(Renderable):
             ),
             sections=[
                 Section("pairs", "Over all data sets", _PAIRS_LEAD, [_build_pairs_table(self)]),
-                build_remarks_section(self.remarks),
+                build_remarks_section(self._find_remarks(), verdicts=self._judge()),
                 Section(
                     "differences",
                     "In each data set",

@@ -19,7 +19,7 @@ from recsys_ndcg.experiments.fold_scores import (
 )
 from recsys_ndcg.experiments.trends import Trends
 from recsys_ndcg.files import to_json_value
-from recsys_ndcg.findings import Finding, tabulate_findings
+from recsys_ndcg.findings import Finding
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.rendering import Document, ReadableTable
 
@@ -99,10 +99,10 @@ class ExperimentComparison(Comparison):
         return ReadableTable.of(table, partial(build_cold_start_document, self, self._folds))
 
     @property
-    def findings(self) -> pd.DataFrame:
-        """As of a `Comparison`, and then the trends of an experiment with `RollingTime`."""
+    def _findings(self) -> list[Finding]:
+        """Return those of a `Comparison`, and the trends of an experiment with `RollingTime`."""
         trends = self.trends._findings if self._folds.cuts else []
-        return tabulate_findings([*self._verdict_findings, *self._remarks, *trends])
+        return [*super()._findings, *trends]
 
     def _find_training_remarks(self) -> Iterator[Finding]:
         """Find the errors, and the warnings, that the checks of folds found."""
