@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,6 +55,8 @@ _RANKED = {
     "is_rated",
 }  # of these, what says which items are ranked
 _ALL_ITEMS, _RATED_ITEMS = "all items", "rated items"
+_SCORES = ["chance", "worst", "best"]
+_COLUMNS = ["protocol", "stated", "items", *_SCORES, "verdict"]
 _IMPOSSIBLE = {"number_above_best", "number_below_worst"}
 _MOST_ITEMS = 1_000_000
 
@@ -152,7 +154,7 @@ class NumberExplanation(HasFindings, Renderable):
         cells["protocol"] += np.where(self.table["stated"], " (stated)", "")
         cells["items"] = cells["items"].astype("Int64")
         title = f"{self.metric} {self.value:g} under each protocol"
-        numeric = ("items", "chance", "worst", "best")
+        numeric = ("items", *_SCORES)
         shown = ShownTable(title, show_columns(cells), note=title, numeric=numeric)
         lead = "Possible means that some model could score it, not that the number is right."
         return Document(
@@ -167,11 +169,10 @@ class NumberExplanation(HasFindings, Renderable):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON values; a missing number is None."""
-        cells = self.table.astype(object).where(self.table.notna(), None)
         number = {"text": self.text, "metric": self.metric, "value": self.value}
-        findings = to_json_value(self.findings.to_dict("records"))
-        sentences = {"remarks": self.remarks, "findings": findings}
-        return {**number, "protocols": cells.to_dict("records"), **sentences}
+        tables = {"protocols": self.table, "findings": self.findings}
+        rows = {name: to_json_value(table.to_dict("records")) for name, table in tables.items()}
+        return {**number, **rows, "remarks": self.remarks}
 
 
 def explain_number(text: str, *, items: int | None = None) -> NumberExplanation:
@@ -218,12 +219,14 @@ def explain_number(text: str, *, items: int | None = None) -> NumberExplanation:
     rated items            0.10   0.1  impossible: above the best
     """
     stated = _read_text(text, items)
-    rows = [*_list_protocols(stated)]
-    verdicts = [_judge_protocol(stated, row) for row in rows]
-    named = [verdict for verdict, row in zip(verdicts, rows, strict=True) if row["stated"]]
-    is_possible = any(verdict.kind not in _IMPOSSIBLE for verdict in verdicts)
-    remarks = [*_find_remarks(stated, named or verdicts, is_possible=is_possible)]
-    table = pd.DataFrame(rows).assign(verdict=[Finding(one.kind).sentence for one in verdicts])
+    verdicts = [*_list_protocols(stated)]
+    remarks = [*_find_remarks(stated, verdicts)]
+    rows = [
+        # without a protocol, the sentence is a few words
+        {**verdict.names, **verdict.numbers, "verdict": Finding(verdict.kind).sentence}
+        for verdict in verdicts
+    ]
+    table = pd.DataFrame(rows)[_COLUMNS]
     return NumberExplanation(text, str(stated.measurement), stated.value, table, verdicts, remarks)
 
 
@@ -294,11 +297,11 @@ def _read_part(part: str) -> dict[str, int]:
     raise InvalidInputError(msg)
 
 
-def _list_protocols(stated: _Statement) -> Iterator[dict[str, Any]]:
-    """Yield a row for each protocol, as in `NumberExplanation.table`."""
+def _list_protocols(stated: _Statement) -> Iterator[Finding]:
+    """Yield the verdict on each protocol."""
     n_relevant = stated.n_assumed
     if stated.n_items is not None or stated.is_full:
-        yield _build_row(stated, _ALL_ITEMS, stated.n_items, is_stated=stated.is_full)
+        yield _judge_protocol(stated, _ALL_ITEMS, stated.n_items, is_stated=stated.is_full)
     sizes = [100, 101]  # the usual ones
     if stated.among is not None:
         sizes = [stated.among]
@@ -308,15 +311,15 @@ def _list_protocols(stated: _Statement) -> Iterator[dict[str, Any]]:
     for size in sizes:
         if n_relevant < size and (stated.n_items is None or size <= stated.n_items):
             name = f"{n_relevant} relevant among {size}" if stated.n_relevant else f"among {size}"
-            yield _build_row(stated, name, size, is_stated=is_stated)
+            yield _judge_protocol(stated, name, size, is_stated=is_stated)
     n_rated = 1 if stated.n_relevant == 1 else None
-    yield _build_row(stated, _RATED_ITEMS, n_rated, is_stated=stated.is_rated)
+    yield _judge_protocol(stated, _RATED_ITEMS, n_rated, is_stated=stated.is_rated)
 
 
-def _build_row(
-    stated: _Statement, name: str, size: int | None, *, is_stated: bool
-) -> dict[str, Any]:
-    """Return the chance level, the worst and the best score for lists of a size."""
+def _judge_protocol(
+    stated: _Statement, protocol: str, size: int | None, *, is_stated: bool
+) -> Finding:
+    """Find whether the number is possible for lists of a size, by their worst and best scores."""
     k = stated.measurement.metric.k or 1
     chance, worst = np.nan, 0.0
     if size is not None:
@@ -324,28 +327,22 @@ def _build_row(
     if size is None or stated.n_relevant is None:  # the number of relevant items that is best
         n_best = min(k, size or stated.n_items or k)
         best = _measure_orders(stated, n_best, n_best + 1)[2]
-    numbers = {"items": size, "chance": chance, "worst": worst, "best": best}
-    return {"protocol": name, "stated": bool(is_stated), **numbers}
-
-
-def _judge_protocol(stated: _Statement, row: Mapping[str, Any]) -> Finding:
-    """Find whether the number is possible under a protocol, a row of `_build_row`."""
     low, high = stated.ends
     kind = "possible_number"
-    if np.isnan(row["best"]):
+    if np.isnan(best):
         kind = "undefined_number"
-    elif low > row["best"]:
+    elif low > best:
         kind = "number_above_best"
-    elif stated.n_relevant is not None and high < row["worst"]:
+    elif stated.n_relevant is not None and high < worst:
         kind = "number_below_worst"
-    elif high < row["chance"]:
+    elif high < chance:
         kind = "number_below_chance"
-    elif low <= row["chance"] <= high:
+    elif low <= chance <= high:
         kind = "number_at_chance"
-    scores = {name: row[name] for name in ("items", "chance", "worst", "best")}
-    names = {"metric": str(stated.measurement), "protocol": row["protocol"]}
-    severity = "" if row["stated"] else "fact"
-    return Finding(kind, {"value": stated.value, **scores}, names, severity)
+    numbers = {"value": stated.value, "stated": bool(is_stated), "items": size}
+    numbers |= {"chance": chance, "worst": worst, "best": best}
+    names = {"metric": str(stated.measurement), "protocol": protocol}
+    return Finding(kind, numbers, names, "" if is_stated else "fact")
 
 
 def _measure_orders(stated: _Statement, n_relevant: int, size: int) -> tuple[float, float, float]:
@@ -358,15 +355,15 @@ def _measure_orders(stated: _Statement, n_relevant: int, size: int) -> tuple[flo
     return float(totals.mean[0]), worst, best
 
 
-def _find_remarks(
-    stated: _Statement, verdicts: Iterable[Finding], *, is_possible: bool
-) -> Iterator[Finding]:
+def _find_remarks(stated: _Statement, verdicts: Sequence[Finding]) -> Iterator[Finding]:
     """Find what a number implies under some protocols, and what was assumed."""
     names = {"metric": str(stated.measurement)}
+    chosen = [verdict for verdict in verdicts if verdict.numbers["stated"]] or verdicts
     if stated.n_relevant is None:
+        is_possible = any(verdict.kind not in _IMPOSSIBLE for verdict in verdicts)
         numbers = {"relevant": stated.n_assumed, "is_possible": is_possible}
         yield Finding("unknown_relevant_items", numbers, names)
-    for verdict in verdicts:
+    for verdict in chosen:
         if verdict.kind not in _IMPOSSIBLE:
             yield from _find_ranks(stated, verdict.names["protocol"], verdict.numbers["items"])
     if stated.n_items is None:
@@ -375,16 +372,15 @@ def _find_remarks(
         yield Finding("number_above_one", {"value": stated.value}, names)
 
 
-def _find_ranks(stated: _Statement, protocol: str, size: int | None) -> Iterator[Finding]:
+def _find_ranks(stated: _Statement, protocol: str, size: int) -> Iterator[Finding]:
     """Find what a number over sampled items implies for the ranks among all items.
 
     With F(x) the share of users whose item has a rank of at most x, and g(r) the expected score of
     rank r, which falls: F(x) g(x) + (1 - F(x)) g(N) <= mean <= F(x) g(1) + (1 - F(x)) g(x + 1).
     """
     n_items = stated.n_items
-    if protocol in (_ALL_ITEMS, _RATED_ITEMS) or size is None or size == n_items:
-        return
-    if n_items is None or stated.n_assumed > 1:
+    is_sampled = protocol not in (_ALL_ITEMS, _RATED_ITEMS) and size != n_items
+    if not is_sampled or n_items is None or stated.n_assumed > 1:
         return
     by_rank = _score_ranks(stated, size)
     low, high = stated.ends

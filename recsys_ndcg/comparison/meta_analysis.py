@@ -87,6 +87,8 @@ class MetaAnalysis(HasFindings, Renderable):
         The result in two or three sentences.
     remarks : list of str
         Limits of what the numbers show, a sentence each.
+    findings : pandas.DataFrame
+        A row per finding of the verdict and the remarks.
     """
 
     comparisons: Mapping[str, Comparison]
@@ -335,7 +337,7 @@ class MetaAnalysis(HasFindings, Renderable):
         return self.differences
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the tables, the verdict and the remarks as values for JSON; NaN becomes None."""
+        """Return the tables, the verdict and all findings as values for JSON; NaN becomes None."""
         return {
             "datasets": self.datasets,
             "models": self.models,

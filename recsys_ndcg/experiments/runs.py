@@ -22,7 +22,6 @@ from recsys_ndcg.comparison import CHANCE, Comparison, ModelScores, compare
 from recsys_ndcg.errors import (
     InvalidInputError,
     emit_labelled_warnings,
-    escape_invisible,
     label_messages,
     warn,
 )
@@ -39,6 +38,7 @@ from recsys_ndcg.experiments.models import (
 )
 from recsys_ndcg.experiments.ratings import digest_split
 from recsys_ndcg.experiments.workers import Task, run_tasks
+from recsys_ndcg.findings import Finding, write_sentences
 from recsys_ndcg.folds import (
     CheckedSplits,
     Fold,
@@ -146,17 +146,18 @@ class SavedRuns(Renderable):
     @property
     def remarks(self) -> list[str]:
         """Sentences about runs that cannot be compared, and about failed models."""
-        remarks = []
+        return write_sentences(self._find_remarks())
+
+    def _find_remarks(self) -> Iterator[Finding]:
         for what, name in (("ratings", "data"), ("splits", "splits"), ("measures", "measures")):
-            each = [folder.description[name] for folder in self.folders.values()]
-            if any(one != each[0] for one in each):
-                remarks.append(f"The runs have different {what}: their numbers cannot be compared.")
-        return remarks + [
-            f"{run}: {model} failed, see {escape_invisible(str(path.parent))}."
-            for run, folder in self.folders.items()
-            for model in folder.models
-            for path in folder.list_failures(model)[:1]
-        ]
+            first, *others = (folder.description[name] for folder in self.folders.values())
+            if any(other != first for other in others):
+                yield Finding("incomparable_runs", names={"what": what})
+        for run, folder in self.folders.items():
+            for model in folder.models:
+                for path in folder.list_failures(model)[:1]:
+                    names = {"run": run, "model": model, "folder": str(path.parent)}
+                    yield Finding("failed_model", names=names)
 
     @property
     def model_scores(self) -> dict[str, ModelScores]:

@@ -68,6 +68,8 @@ class Trends(HasFindings, Renderable):
         A row per metric and model: slope, the change of the mean per cut, with slope_low,
         slope_high, slope_p and slope_p_corrected; and change, the mean at the last cut minus the
         mean at the first one, with the same.
+    findings : pandas.DataFrame
+        A row per finding: which means rise or fall, and who is better or worse at the last cut.
     """
 
     comparison: Comparison

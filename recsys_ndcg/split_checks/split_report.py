@@ -15,7 +15,9 @@ from recsys_ndcg.files import is_files, to_json_value
 from recsys_ndcg.findings import (
     SEVERITIES,
     Finding,
+    Gate,
     HasFindings,
+    check_findings,
     write_verdict,
 )
 from recsys_ndcg.input import EncodedIds, read_rows, reject_text_lists

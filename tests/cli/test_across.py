@@ -45,7 +45,7 @@ def test_it_writes_a_page(tmp_path: Path) -> None:
     result = run("across", "small.json", "large.json", "--html", "page.html")
     assert result.exit_code == 0
     page = (tmp_path / "page.html").read_text()
-    assert "Two data sets are two observations" in page
+    assert "2 data sets are 2 observations" in page
     assert "The command" in page
 
 

@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg.experiments import ExperimentComparison
-from recsys_ndcg.experiments.trends import Trends
 from recsys_ndcg.folds import RollingTime
 from recsys_ndcg.rendering import format_times
 from recsys_ndcg.report import bin_training_counts
+from recsys_ndcg.results import Trends
 from recsys_ndcg.significance import fit_slopes
 from tests.commands import run as run_command
 from tests.errors import assert_rejected

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from recsys_ndcg.comparison.meta_analysis import MetaAnalysis
+from recsys_ndcg.results import MetaAnalysis
 from tests.findings.claims import check_claims, claim
 from tests.findings.verdict_claims import read_numbers
 

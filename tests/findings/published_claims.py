@@ -6,7 +6,7 @@ import math
 import re
 from typing import Any
 
-from recsys_ndcg.published_numbers import NumberExplanation
+from recsys_ndcg.results import NumberExplanation
 from tests.findings.claims import check_claims, claim
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from recsys_ndcg.experiments.trends import Trends
+from recsys_ndcg.results import Trends
 from tests.findings.claims import check_claims, claim
 
 
