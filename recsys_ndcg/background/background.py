@@ -38,6 +38,7 @@ from recsys_ndcg.input import (
     check_id_types,
     encode_ids,
     has_values_by_id,
+    join_encoded,
     read_indexed_table,
     read_rows,
     read_values_by_id,
@@ -286,10 +287,7 @@ class Background(ReadOnlyArrays):
         if not len(self.users):
             return np.full(len(users), -1)
         check_id_types(self.users, users, "user", self._name_ids("user"))
-        union, codes = encode_ids(concat_ids([self.users, users]), "user")
-        places = np.full(len(union), -1)
-        places[codes[: len(self.users)]] = np.arange(len(self.users))
-        return places[codes[len(self.users) :]]
+        return EncodedIds(self.users, np.zeros(0, np.int32)).find(users)
 
     @property
     def train(self) -> GroupedRows:
@@ -606,12 +604,8 @@ def _encode_parts(
     for name, one in encoded.items():
         given = (f"the {column}s of {first}=", f"the {column}s of {name}=")
         check_id_types(encoded[first], one, column, given)
-    ids, codes = encode_ids(concat_ids([one.ids for one in encoded.values()]), column)
-    starts = compute_offsets(np.array([len(one.ids) for one in encoded.values()]))
-    return ids, {
-        name: codes[start:][one.codes].astype(np.int64)
-        for (name, one), start in zip(encoded.items(), starts, strict=False)
-    }
+    ids, codes = join_encoded([*encoded.values()], column)
+    return ids, {name: one.astype(np.int64) for name, one in zip(encoded, codes, strict=True)}
 
 
 def _count_rows(user: Positions, item: Positions, n_users: int, n_items: int) -> GroupedRows:

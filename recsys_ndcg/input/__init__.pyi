@@ -15,6 +15,7 @@ from recsys_ndcg.input.ids import check_id_types as check_id_types
 from recsys_ndcg.input.ids import encode_ids as encode_ids
 from recsys_ndcg.input.ids import format_id as format_id
 from recsys_ndcg.input.ids import is_row_number_index as is_row_number_index
+from recsys_ndcg.input.ids import join_encoded as join_encoded
 from recsys_ndcg.input.ids import make_index as make_index
 from recsys_ndcg.input.ids import raise_for_rows as raise_for_rows
 from recsys_ndcg.input.indexed_tables import has_values_by_id as has_values_by_id

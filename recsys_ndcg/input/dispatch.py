@@ -21,6 +21,7 @@ from recsys_ndcg.files import (
     is_file_source,
 )
 from recsys_ndcg.input.cells import find_cell_kind, find_rank_columns
+from recsys_ndcg.input.column_files import JsonObjects, is_json, read_json
 from recsys_ndcg.input.file_kinds import KINDS, FileKind, find_kind
 from recsys_ndcg.input.frames import (
     Table,
@@ -31,11 +32,15 @@ from recsys_ndcg.input.frames import (
     list_candidates,
     match_columns,
 )
-from recsys_ndcg.input.known_files import read_candidate_ranks, rewrite_known_file
+from recsys_ndcg.input.known_files import (
+    are_ranks,
+    read_candidate_ranks,
+    read_trec,
+    rewrite_known_file,
+)
 from recsys_ndcg.input.list_tables import expand_lists
 from recsys_ndcg.input.matrices import read_matrix, to_matrix
 from recsys_ndcg.input.pickles import is_pickle, read_pickle
-from recsys_ndcg.input.plain_text import parse_text
 from recsys_ndcg.input.python_objects import FORMS, read_objects, read_predictions
 from recsys_ndcg.input.rows import IDS, NEEDED, Rows
 from recsys_ndcg.input.text_format import (
@@ -46,15 +51,7 @@ from recsys_ndcg.input.text_format import (
     split_format,
 )
 from recsys_ndcg.input.text_lists import split_text_lists
-from recsys_ndcg.input.text_tables import (
-    ColumnChoice,
-    JsonObjects,
-    are_ranks,
-    is_json,
-    parse_number,
-    read_json,
-    read_trec,
-)
+from recsys_ndcg.input.text_tables import ColumnChoice, parse_number, parse_text
 
 
 def read_file(
@@ -110,11 +107,7 @@ def read_file(
     first = options.split_first_line(text[start : start + MAX_HEADER_LENGTH].lstrip())
 
     def choose(names: Sequence[str]) -> ColumnChoice:
-        choice = choose_file_columns(names, options, columns, kind)
-        lists = [name for name, cell in zip(names, first, strict=False) if cell.startswith("[")]
-        numbers = {name: one for name, one in choice.numbers.items() if name not in lists}
-        more = [name for name in lists if name in choice.numbers]
-        return choice._replace(ids=[*choice.ids, *more], numbers=numbers)
+        return choose_file_columns(names, options, columns, kind, first)
 
     table = parse_text(content, text, options, choose)
     order = COLUMN_ORDERS[kind][: len(found)]
@@ -180,8 +173,11 @@ def choose_file_columns(
     text_format: TextFormat,
     columns: Mapping[str, Any] | None = None,
     kind: str = "predictions",
+    first: Sequence[str] = (),
 ) -> ColumnChoice:
     """Return the columns to read from a text table, given the names in the file.
+
+    In `first`, the fields of the first row, lists are not numbers.
 
     Raises
     ------
@@ -219,8 +215,9 @@ def choose_file_columns(
         for ours, theirs in matches.items()
         if len(theirs) == 1 and theirs[0] in named
     }
+    lists = [name for name, field in zip(named, first, strict=False) if field.startswith("[")]
     # times may be dates
-    ids = [name for name, ours in chosen.items() if ours in (*IDS, "timestamp")]
+    ids = [name for name, ours in chosen.items() if ours in (*IDS, "timestamp") or name in lists]
     ranks = [] if "item" in matches else find_rank_columns(named)
     may_be_empty = {"true", "weight", "rating"} - {*needed}
     numbers = {name: ours in may_be_empty for name, ours in chosen.items() if name not in ids}

@@ -121,13 +121,13 @@ class FileKind:
 
 
 def _read_parquet(path: Path) -> Mapping[str, Any]:
-    from recsys_ndcg.input.arrow_files import ParquetColumns  # noqa: PLC0415 - it is heavy
+    from recsys_ndcg.input.column_files import ParquetColumns  # noqa: PLC0415 - it is heavy
 
     return ParquetColumns(path)
 
 
 def _parse_json(name: str, text: str) -> Any:
-    from recsys_ndcg.input.text_tables import read_json  # noqa: PLC0415 - it is heavy
+    from recsys_ndcg.input.column_files import read_json  # noqa: PLC0415 - it is heavy
 
     return read_json(name, text)
 

@@ -17,10 +17,10 @@ from recsys_ndcg.errors import InvalidInputError, quote, warn
 from recsys_ndcg.input.ids import (
     EncodedIds,
     check_id_types,
+    encode_ids,
     encode_text,
-    encode_together,
-    encode_unless_integers,
     factorize_ids,
+    join_encoded,
     raise_for_rows,
 )
 from recsys_ndcg.parallel import map_in_threads
@@ -249,8 +249,8 @@ class Rows:
             "placeholder rows of implicit, and are left out. To silence this, remove these rows."
         )
 
-    def encode_with(self, results: Rows) -> list[tuple[Ids, Codes]]:
-        """Encode the users, and the items, of labels and results together.
+    def encode_with(self, results: Rows) -> list[tuple[Ids, list[Codes]]]:
+        """Return the users, and the items, of labels and results, with the codes of each table.
 
         Raises
         ------
@@ -269,11 +269,11 @@ class Rows:
             for name, rows in zip(names, (self, results), strict=True)
         ]
         n_rows = len(self.user) + len(results.user)
-        ids = map_in_threads(lambda column: encode_unless_integers(*column), columns, n_rows)
-        pairs = [(ids[0], ids[1], "user"), (ids[2], ids[3], "item")]
-        for pair in pairs:
-            check_id_types(*pair, names, warns=True)
-        return map_in_threads(lambda pair: encode_together(*pair), pairs, n_rows)
+        encoded = map_in_threads(lambda one: EncodedIds(*encode_ids(*one)), columns, n_rows)
+        pairs = [(encoded[:2], "user"), (encoded[2:], "item")]
+        for (first, second), column in pairs:
+            check_id_types(first, second, column, names, warns=True)
+        return map_in_threads(lambda pair: join_encoded(*pair), pairs, n_rows)
 
 
 def to_ids(values: Iterable[Any], column: str) -> Ids | EncodedIds:
@@ -396,8 +396,6 @@ def to_floats(values: Iterable[Any], column: str) -> Floats:
     >>> to_floats([4, None, 3.5], "true")
     array([4. , nan, 3.5])
     """
-    if isinstance(values, pd.Series) and values.dtype in (np.float64, np.int64):
-        return values.to_numpy(dtype=np.float64)
     if type(values) is list and set(map(type, values)) <= _FLOAT_TYPES:
         with suppress(OverflowError):  # reported below, with its row
             return np.fromiter(values, dtype=np.float64, count=len(values))
