@@ -20,9 +20,9 @@ from recsys_ndcg.files import (
     find_files,
     is_file_source,
 )
-from recsys_ndcg.input.cells import find_cell_kind, find_rank_columns
+from recsys_ndcg.input.cells import find_cell_kind, find_rank_columns, split_text_lists
 from recsys_ndcg.input.column_files import JsonObjects, is_json, read_json
-from recsys_ndcg.input.file_kinds import KINDS, FileKind, find_kind
+from recsys_ndcg.input.file_kinds import KINDS, PICKLE, FileKind, find_kind, find_kind_of_file
 from recsys_ndcg.input.frames import (
     Table,
     choose_candidates,
@@ -40,7 +40,7 @@ from recsys_ndcg.input.known_files import (
 )
 from recsys_ndcg.input.list_tables import expand_lists
 from recsys_ndcg.input.matrices import read_matrix, to_matrix
-from recsys_ndcg.input.pickles import is_pickle, read_pickle
+from recsys_ndcg.input.pickles import read_pickle
 from recsys_ndcg.input.python_objects import FORMS, read_objects, read_predictions
 from recsys_ndcg.input.rows import IDS, NEEDED, Rows
 from recsys_ndcg.input.text_format import (
@@ -50,7 +50,6 @@ from recsys_ndcg.input.text_format import (
     get_first_line,
     split_format,
 )
-from recsys_ndcg.input.text_lists import split_text_lists
 from recsys_ndcg.input.text_tables import ColumnChoice, parse_number, parse_text
 
 
@@ -59,8 +58,8 @@ def read_file(
     columns: Mapping[str, Any] | None = None,
     text_format: TextFormat | None = None,
     kind: str = "predictions",
-) -> pd.DataFrame | Mapping[str, Any] | JsonObjects:
-    """Read a table from a file of any kind in `file_kinds`; text may be compressed.
+) -> Any:
+    """Read a table, or `JsonObjects`, from a file of any kind; text may be compressed.
 
     Ids in text stay text, so "0042" keeps its zeros; a column becomes integers if every id is
     written as a plain integer of 64 bits. An empty true value is unlabelled. Apostrophes that
@@ -86,15 +85,17 @@ def read_file(
         The file cannot be read or parsed; the message has the line.
     """
     options = text_format or TextFormat()
-    if isinstance(source, str | Path) and (read := find_kind(Path(source).suffix).read):
+    if isinstance(source, str | Path) and (read := find_kind_of_file(Path(source)).read):
         _check_no_text_options(str(source), options)
+        if columns and read is PICKLE.read:
+            msg = f"{source}: `columns=` names the columns of a table, but a pickle has none."
+            raise InvalidInputError(msg)
         return read(FileKind.check_file(Path(source)))
     content = Content.of(source)
     check_not_binary(content)
     if parse := find_kind(content.suffix).parse:
         _check_no_text_options(content.name, options, encoding=options.encoding)
-        parsed: Mapping[str, Any] | JsonObjects = parse(content.name, options.decode(content))
-        return parsed
+        return parse(content.name, options.decode(content))
     text = options.decode(content)
     if options == TextFormat(encoding=options.encoding) and is_json(text):
         return read_json(content.name, text)
@@ -337,7 +338,7 @@ def open_data(
         return data
     columns = Table.select_columns(kind, columns)
     data, text_format = split_format(unwrap_ratings(data), text_format)
-    data = _load_pickle(data, columns, text_format)
+    data = _convert_records(data)
     if is_file_source(data):
         columns = {  # names in files are text, also positions
             ours: [*map(str, theirs)] if isinstance(theirs, list) else str(theirs)
@@ -362,18 +363,6 @@ def unwrap_ratings(data: Any) -> Any:
         return data
     has_times = any(time is not None for *_, time in data.raw_ratings)
     return [row if has_times else row[:3] for row in data.raw_ratings]
-
-
-def _load_pickle(data: Any, columns: Mapping[str, Any] | None, text: TextFormat | None) -> Any:
-    """Return the predictions in a pickle, and anything else as `_convert_records` does."""
-    if not (isinstance(data, str | Path) and is_pickle(data)):
-        return _convert_records(data)
-    if columns:
-        msg = f"{data}: `columns=` names the columns of a table, but a pickle holds predictions."
-        raise InvalidInputError(msg)
-    if text:
-        _check_no_text_options(str(data), text)
-    return read_pickle(data)
 
 
 def _convert_records(data: Any) -> Any:

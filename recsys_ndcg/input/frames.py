@@ -382,7 +382,9 @@ class Table:
         may_hold_lists = not (has_numbers or self._form == "expanded") and (
             find_cell_kind(columns["item"]) == "text"
         )
-        rows = Rows(columns, self.kind, has_ranks, score, may_hold_lists)
+        names = {ours: theirs for theirs, ours in self._used.items() if ours != theirs}
+        others = self._read_others()
+        rows = Rows(columns, self.kind, has_ranks, score, may_hold_lists, names, others)
         self.warn_of_recognised_names()
         return rows
 
@@ -499,7 +501,7 @@ class Table:
         """Return a column of ids; categories become their values."""
         return to_column(*self._get_column(column))
 
-    def read_others(self) -> dict[Any, pd.Series[Any]]:
+    def _read_others(self) -> dict[Any, pd.Series[Any]]:
         """Return the columns of ratings that are not used; none of text."""
         is_read = self.kind == "ratings" and not self._is_text
         taken = {*self._used, *self._known}

@@ -107,6 +107,9 @@ def read_objects(data: Mapping[Any, Any] | Iterable[Any], table: str = "predicti
         return _read_lists(data, table)
     is_list = isinstance(data, list) or getattr(data, "ndim", 0) == 1
     rows, form = data if isinstance(data, list) else list(data), FORMS[table]
+    if len(NEEDED.get(table, ())) == 1 and rows and not is_row(rows[0]):  # ids alone
+        [column] = NEEDED[table]
+        return Rows({column: to_column(rows, column)}, table)
     if table != "predictions" and is_list and _are_lists_of_ids(rows):
         _warn_of_lists_like_rows(rows, form, table)
         return _read_lists(dict(enumerate(rows)), table)
