@@ -5,12 +5,12 @@ The help of the command line lists them, so heavy modules are imported only to r
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.files import COMPRESSIONS, convert_read_errors
 
 
@@ -73,11 +73,9 @@ class FileKind:
             It is not the path of a file.
         """
         with convert_read_errors(path):
-            if path.is_file():
-                return path
-            fault = "Is a directory" if path.is_dir() else "Is not a file"
-            msg = f"{path}: cannot be read ({fault if path.exists() else 'No such file'})."
-        raise InvalidInputError(msg)
+            if not stat.S_ISREG(path.stat().st_mode):
+                raise OSError(None, "Is not a file")
+        return path
 
     @staticmethod
     def strip_suffixes(name: str, *others: str) -> str:

@@ -119,17 +119,14 @@ def read_objects(data: Mapping[Any, Any] | Iterable[Any], table: str = "predicti
         rows = [row[:3] for row in rows]
     if rows and table in NUMBERS and are_rows(rows[:1], 4, 5):
         predictions = read_objects(rows)  # which have the fields of labels and of results
-        names = (*form.fields, *(["impossible"] if table == "results" else []))
-        columns = {name: predictions.columns.get(name) for name in names}
+        kept = (*form.fields, *(["impossible"] if table == "results" else []))
+        columns = {name: predictions.columns.get(name) for name in kept}
         return Rows(columns, table, order_only=predictions.order_only)
     _check_rows(rows[:1], form.widths, form.rows)
     width = len(rows[0]) if rows else max(form.widths)
     like_first = "like the first one, " if len(form.widths) > 1 else ""
-    fields = _split_fields(rows, width, f"{like_first}{form.rows}")
-    columns = {
-        name: _CONVERSIONS.get(name, _to_numbers)(values, name)
-        for name, values in zip(form.fields, fields, strict=False)
-    }
+    names = dict(zip(form.fields, form.fields, strict=True))
+    columns = _read_fields(rows, names, width, f"{like_first}{form.rows}")
     default = {form.fields[-1]: np.ones(len(rows))} if table in NUMBERS else {}
     return Rows(default | columns, table)
 
@@ -163,14 +160,9 @@ def read_predictions(predictions: Iterable[Any]) -> Rows:
     """Read Surprise predictions ``(uid, iid, r_ui, est, details)``, without Surprise."""
     rows = predictions if isinstance(predictions, list) else list(predictions)
     form = "(uid, iid, r_ui, est, details), as Surprise predicts"
-    user, item, true, estimated, details = _split_fields(rows, 5, form)
-    columns = {
-        "user": _to_ids(user, "uid"),
-        "true": _to_numbers(true, "true (r_ui)"),
-        "estimated": _to_numbers(estimated, "estimated (est)"),
-        "item": _to_ids(item, "iid"),
-    }
-    return Rows(columns | {"impossible": _find_impossible(rows, details)})
+    names = {"user": "uid", "item": "iid", "true": "true (r_ui)", "estimated": "estimated (est)"}
+    columns = _read_fields(rows, names, 5, form)
+    return Rows(columns | {"impossible": _find_impossible(rows)})
 
 
 def _is_prediction(row: Any) -> bool:
@@ -178,8 +170,9 @@ def _is_prediction(row: Any) -> bool:
     return isinstance(row, tuple) and len(row) == 5 and isinstance(row[4], dict | NoneType)
 
 
-def _find_impossible(rows: Sequence[Any], details: list[Any]) -> NDArray[np.bool_] | None:
+def _find_impossible(rows: Sequence[Any]) -> NDArray[np.bool_] | None:
     """Return which predictions were impossible, None if all were possible."""
+    details = [row[4] for row in rows]
     try:
         flags = [one is not None and bool(one.get("was_impossible", False)) for one in details]
     except AttributeError:
@@ -187,6 +180,26 @@ def _find_impossible(rows: Sequence[Any], details: list[Any]) -> NDArray[np.bool
         msg = f"Row {place} (counted from 0) is {quote(rows[place])}; its details must be a dict."
         raise InvalidInputError(msg) from None
     return np.array(flags) if any(flags) else None
+
+
+def _read_fields(
+    rows: Sequence[Any], names: Mapping[str, str], width: int, form: str
+) -> dict[str, Any]:
+    """Return the fields of rows as columns of ids and numbers, by our names of them.
+
+    Parameters
+    ----------
+    rows : sequence
+        The rows.
+    names : mapping
+        Our names of the first fields, and their names in messages.
+    width, form
+        The number of fields of each row, and how to write a row, for messages.
+    """
+    fields = zip(names.items(), _split_fields(rows, width, form), strict=False)
+    return {
+        ours: _CONVERSIONS.get(ours, _to_numbers)(values, shown) for (ours, shown), values in fields
+    }
 
 
 def _split_fields(rows: Sequence[Any], width: int, form: str) -> list[list[Any]]:

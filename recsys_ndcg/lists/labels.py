@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -135,9 +134,6 @@ def hash_ids(ids: Ids) -> NDArray[np.uint64]:
         ids = ids.astype(f"{ids.dtype.kind}8[ns]").astype(np.int64)
     if ids.dtype.kind in "ib" or (ids.dtype.kind == "u" and ids.max(initial=0) <= _HIGHEST):
         return _hash_values(ids.astype(np.int64))
-    if pd.api.types.infer_dtype(ids, skipna=False) == "string":
-        with suppress(UnicodeEncodeError):  # a lone surrogate
-            return _hash_values(ids.astype(object))
     values = ids.tolist()
     is_whole = np.array([_is_whole(value) for value in values], dtype=bool)
     texts = [value if isinstance(value, str) else repr(value) for value in values]

@@ -20,7 +20,6 @@ from recsys_ndcg.arrays import (
     ReadOnlyArrays,
     compute_offsets,
     concat_ranges,
-    sort_by_key,
 )
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.files import are_existing_files, is_file_source
@@ -210,37 +209,30 @@ class Interactions:
         return replace(self, **changed)
 
     @lazy_property
-    def _sorted_keys(self) -> tuple[Positions, Positions]:
-        """The order of the rows by user and item, and a number for each pair in that order."""
-        n_items = len(self.item.ids)
-        keys = self.user.codes.astype(np.int64) * n_items + self.item.codes
-        order, _ = sort_by_key(keys, len(self.user.ids) * n_items)
-        return order, keys[order]
+    def _pairs(self) -> pd.Index[int]:
+        """A whole number for the user and item of each row."""
+        users, n_items = self.user.codes.astype(np.int64), len(self.item.ids)
+        pairs: pd.Index[int] = pd.Index(users * n_items + self.item.codes)
+        return pairs
 
-    @property
+    @lazy_property
     def is_repeated(self) -> Flags:
         """Whether the pair of user and item of each row was there before."""
-        order, keys = self._sorted_keys
-        found = np.zeros(len(self), dtype=bool)
-        found[order[1:][keys[1:] == keys[:-1]]] = True
-        return found
+        return self._pairs.duplicated()
+
+    @lazy_property
+    def _first_rows(self) -> pd.Series[int]:
+        """The first row of each pair of user and item."""
+        rows = np.flatnonzero(~self.is_repeated)
+        return pd.Series(rows, self._pairs[rows])
 
     def find_rows(self, other: Interactions) -> Positions:
         """Return the first row here with the pair of each row of another part, -1 if none has."""
-        user = self.user.find(other.user.ids)
-        item = self.item.find(other.item.ids)
-        return self.find_pairs(user[other.user.codes], item[other.item.codes])
-
-    def find_pairs(self, user: Positions, item: Positions) -> Positions:
-        """Return the first row with each pair of codes, -1 if none has; -1 is an unknown id."""
-        order, keys = self._sorted_keys
-        wanted = user * len(self.item.ids) + item
-        ascending = np.argsort(wanted)  # a search in this order is several times as fast
-        place = np.empty_like(ascending)
-        place[ascending] = np.searchsorted(keys, wanted[ascending])
-        place = np.minimum(place, len(keys) - 1)
-        is_found = (keys[place] == wanted) & (user >= 0) & (item >= 0)
-        return np.where(is_found, order[place], -1)
+        user = self.user.find(other.user.ids)[other.user.codes]
+        item = self.item.find(other.item.ids)[other.item.codes]
+        pairs = np.where((user >= 0) & (item >= 0), user * len(self.item.ids) + item, -1)
+        places = self._first_rows.index.get_indexer(pd.Index(pairs))
+        return np.append(self._first_rows.to_numpy(), -1)[places]
 
     def contains(self, other: Interactions) -> Flags:
         """Return whether the pair of each row of another part is here."""
