@@ -189,7 +189,10 @@ class Background(ReadOnlyArrays):
             group_of[user_codes["groups"]] = [code_of[one] for one in group_names]
             options |= {"group_of": group_of, "groups": labels}
         if weights is not None:
-            options |= _spread_weights(weights, weight_of, item_codes["weights"], len(items))
+            source = weights if isinstance(weights, Propensity) else None
+            by_item = np.full(len(items), _find_unknown_weight(source))
+            by_item[item_codes["weights"]] = weight_of
+            options |= {"weights": by_item, "propensity": source}
         options["features"] = {
             name: one.reindex(item_codes["features"], len(items)) for name, one in columns.items()
         }
@@ -460,14 +463,6 @@ def _read_weights(data: Any) -> tuple[Ids, Floats]:
         )
         raise InvalidInputError(msg)
     return items, values
-
-
-def _spread_weights(weights: Any, values: Floats, codes: Positions, n_items: int) -> dict[str, Any]:
-    """Return the fields that come from the weights of items."""
-    source = weights if isinstance(weights, Propensity) else None
-    by_item = np.full(n_items, _find_unknown_weight(source))
-    by_item[codes] = values
-    return {"weights": by_item, "propensity": source}
 
 
 def _find_unknown_weight(source: Propensity | None) -> float:

@@ -34,9 +34,9 @@ from recsys_ndcg.input.frames import (
 )
 from recsys_ndcg.input.known_files import (
     are_ranks,
+    find_known_file,
     read_candidate_ranks,
     read_trec,
-    rewrite_known_file,
 )
 from recsys_ndcg.input.list_tables import expand_lists
 from recsys_ndcg.input.matrices import read_matrix, to_matrix
@@ -100,7 +100,8 @@ def read_file(
     if options == TextFormat(encoding=options.encoding) and is_json(text):
         return read_json(content.name, text)
     if options == TextFormat(encoding=options.encoding):
-        text = rewrite_known_file(text, kind)
+        known = find_known_file(text, kind)
+        text = known.rewrite(text, kind) if known else text
     options, given = detect_format(text, options, columns), options
     found = options.split_first_line(text)
     is_placed = given.heading is None and not (options.heading or columns) and kind not in NEEDED

@@ -359,7 +359,9 @@ def encode_ids(values: Ids | EncodedIds, column: str) -> tuple[Ids, Codes]:
     if isinstance(values, EncodedIds) and values.is_sorted:
         return values.ids, values.codes
     ids, codes = factorize_ids(values, column)
-    _check_not_missing(ids, codes, column)
+    missing = np.append(np.asarray(pd.isna(ids)), True)  # the last one is for code -1
+    if missing[:-1].any() or codes.min(initial=0) < 0:
+        raise_for_rows(missing[codes], column, "a missing id", "fill it in or leave the row out")
     ids = unify_numbers(ids)
     return reorder_codes(ids, codes, argsort_ids(ids, column))
 
@@ -434,12 +436,6 @@ def factorize_ids(values: Ids | EncodedIds, column: str) -> tuple[Ids, Codes]:
         msg = f"{column}: an id is not hashable ({error}); use numbers or text."
         raise InvalidInputError(msg) from None
     return encoded.ids, encoded.codes
-
-
-def _check_not_missing(ids: Ids, codes: Codes, column: str) -> None:
-    missing = np.append(np.asarray(pd.isna(ids)), True)  # the last one is for code -1
-    if missing[:-1].any() or codes.min(initial=0) < 0:
-        raise_for_rows(missing[codes], column, "a missing id", "fill it in or leave the row out")
 
 
 def unify_numbers(ids: Ids) -> Ids:

@@ -61,18 +61,6 @@ def find_known_file(text: str, use: str) -> KnownFile | None:
     return next((one for one in files if re.match(one.start, head)), None)
 
 
-def rewrite_known_file(text: str, use: str) -> str:
-    r"""Return a text of a known form as a table with a heading, and any other as it is.
-
-    Examples
-    --------
-    >>> rewrite_known_file("1:\n7,3,2005-09-06\n8,5,2005-09-07\n", "labels")
-    'user,item,true,timestamp\n7,1,3,2005-09-06\n8,1,5,2005-09-07\n'
-    """
-    known = find_known_file(text, use)
-    return text if known is None else known.rewrite(text, use)
-
-
 def _write(table: pd.DataFrame) -> str:
     return table.to_csv(sep="\t", index=False, lineterminator="\n")
 

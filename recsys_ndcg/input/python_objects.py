@@ -110,13 +110,14 @@ def read_objects(data: Mapping[Any, Any] | Iterable[Any], table: str = "predicti
     if len(NEEDED.get(table, ())) == 1 and rows and not is_row(rows[0]):  # ids alone
         [column] = NEEDED[table]
         return Rows({column: to_column(rows, column)}, table)
-    if table != "predictions" and is_list and _are_lists_of_ids(rows):
-        _warn_of_lists_like_rows(rows, form, table)
+    if table != "predictions" and is_list and _are_lists_of_ids(rows, form, table):
         return _read_lists(dict(enumerate(rows)), table)
     if rows and table == "predictions" and _is_prediction(rows[0]):
         return read_predictions(rows)
-    if rows and table == "labels" and are_rows(rows, 4) and _have_times(rows):
-        rows = [row[:3] for row in rows]
+    if rows and table == "labels" and are_rows(rows, 4):
+        times = [row[3] for row in rows]  # Surprise's are None, or seconds
+        if all(one is None or (isinstance(one, Real) and float(one) > FIRST_TIME) for one in times):
+            rows = [row[:3] for row in rows]
     if rows and table in NUMBERS and are_rows(rows[:1], 4, 5):
         predictions = read_objects(rows)  # which have the fields of labels and of results
         kept = (*form.fields, *(["impossible"] if table == "results" else []))
@@ -131,22 +132,19 @@ def read_objects(data: Mapping[Any, Any] | Iterable[Any], table: str = "predicti
     return Rows(default | columns, table)
 
 
-def _have_times(rows: Sequence[Any]) -> bool:
-    """Return whether the last field of all rows is a time in seconds, or None, as of Surprise."""
-    last = [row[3] for row in rows]
-    return all(one is None or (isinstance(one, Real) and float(one) > FIRST_TIME) for one in last)
+def _are_lists_of_ids(rows: Sequence[Any], form: _Form, table: str) -> bool:
+    """Return whether each value is a user's list, or set, of ids of one type: numbers or text.
 
-
-def _are_lists_of_ids(rows: Sequence[Any]) -> bool:
-    """Return whether each value is a user's list, or set, of ids of one type: numbers or text."""
+    Warns
+    -----
+    DataWarning
+        They have the length of rows.
+    """
     if not rows or not set(map(type, rows)) <= {list, set, np.ndarray}:
         return False
     kinds = set(map(type, chain.from_iterable(rows)))
-    return len(kinds) == 1 and issubclass(kinds.pop(), int | str | np.integer)
-
-
-def _warn_of_lists_like_rows(rows: Sequence[Any], form: _Form, table: str) -> None:
-    """Warn if lists of ids have the length of rows."""
+    if len(kinds) > 1 or not issubclass(kinds.pop(), int | str | np.integer):
+        return False
     lengths = set(map(len, rows))
     if len(lengths) == 1 and lengths <= form.widths:
         warn(
@@ -154,6 +152,7 @@ def _warn_of_lists_like_rows(rows: Sequence[Any], form: _Form, table: str) -> No
             "are 0, 1, 2 and so on. If they are rows, make them tuples: [*map(tuple, rows)]. To "
             "silence this, give dict(enumerate(lists))."
         )
+    return True
 
 
 def read_predictions(predictions: Iterable[Any]) -> Rows:

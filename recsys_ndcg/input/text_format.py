@@ -110,7 +110,8 @@ class TextFormat:
         try:
             text = content.data.decode(encoding).removeprefix(_BYTE_ORDER_MARK)
         except UnicodeError as error:
-            if not (self.encoding or has_mark or _find_reason(content.data)):
+            is_binary = _explain_bytes(content.data) or _CONTROL.search(content.data)
+            if not (self.encoding or has_mark or is_binary):
                 warn(
                     f"{content.name}: not text in UTF-8, so it is read as Latin-1, an older "
                     "encoding. To silence this, give `(path, rn.TextFormat(encoding='latin-1'))`."
@@ -221,11 +222,6 @@ def _explain_bytes(data: bytes) -> str:
         return f"It starts like a {compression} file: let its name end in {compression}{sheet}."
     advice = f"give `(path, rn.TextFormat(encoding={utf16!r}))`."
     return f"It looks like UTF-16: {advice}" if utf16 else ""
-
-
-def _find_reason(data: bytes) -> str:
-    """Return why bytes are no text in any encoding of single bytes; "" if they may be."""
-    return _explain_bytes(data) or ("control characters" if _CONTROL.search(data) else "")
 
 
 def _detect_utf16(data: bytes) -> str:
