@@ -25,10 +25,9 @@ Node = TypeVar("Node", bound=ast.AST)
 
 ROOT = Path(recsys_ndcg.__file__).parent
 _TESTS = Path(__file__).parent
-#: The fast one of two readers of text; subjects of their own;
-#: classes of other libraries, which must be installed for the import.
+#: Subjects of their own; classes of other libraries, which must be installed for the import.
 _MAY_BE_SHORT = {
-    "input/plain_text.py", "comparison/swaps.py", "report/rarefaction.py",
+    "comparison/swaps.py", "report/rarefaction.py",
     "significance/effects.py", "integrations/keras.py", "integrations/torchmetrics.py",
 }  # fmt: skip
 #: Files inside a room that users import, as pages show.

@@ -35,7 +35,7 @@ OPTIONAL = {
     "optuna",
 }  # fmt: skip
 MAY_USE_OPTIONAL = {
-    "files/contents.py", "input/ids.py", "input/arrow_files.py", "input/plain_text.py",
+    "files/contents.py", "input/ids.py", "input/column_files.py", "input/text_tables.py",
     "rendering/page.py", "rendering/plots/vega.py", "progress.py", "files/archive.py",
 }  # fmt: skip
 ALLOWED = {

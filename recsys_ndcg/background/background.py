@@ -38,6 +38,7 @@ from recsys_ndcg.input import (
     check_id_types,
     encode_ids,
     has_values_by_id,
+    join_encoded,
     read_indexed_table,
     read_rows,
     read_values_by_id,
@@ -188,7 +189,10 @@ class Background(ReadOnlyArrays):
             group_of[user_codes["groups"]] = [code_of[one] for one in group_names]
             options |= {"group_of": group_of, "groups": labels}
         if weights is not None:
-            options |= _spread_weights(weights, weight_of, item_codes["weights"], len(items))
+            source = weights if isinstance(weights, Propensity) else None
+            by_item = np.full(len(items), _find_unknown_weight(source))
+            by_item[item_codes["weights"]] = weight_of
+            options |= {"weights": by_item, "propensity": source}
         options["features"] = {
             name: one.reindex(item_codes["features"], len(items)) for name, one in columns.items()
         }
@@ -286,10 +290,7 @@ class Background(ReadOnlyArrays):
         if not len(self.users):
             return np.full(len(users), -1)
         check_id_types(self.users, users, "user", self._name_ids("user"))
-        union, codes = encode_ids(concat_ids([self.users, users]), "user")
-        places = np.full(len(union), -1)
-        places[codes[: len(self.users)]] = np.arange(len(self.users))
-        return places[codes[len(self.users) :]]
+        return EncodedIds(self.users, np.zeros(0, np.int32)).find(users)
 
     @property
     def train(self) -> GroupedRows:
@@ -464,14 +465,6 @@ def _read_weights(data: Any) -> tuple[Ids, Floats]:
     return items, values
 
 
-def _spread_weights(weights: Any, values: Floats, codes: Positions, n_items: int) -> dict[str, Any]:
-    """Return the fields that come from the weights of items."""
-    source = weights if isinstance(weights, Propensity) else None
-    by_item = np.full(n_items, _find_unknown_weight(source))
-    by_item[codes] = values
-    return {"weights": by_item, "propensity": source}
-
-
 def _find_unknown_weight(source: Propensity | None) -> float:
     """Return the weight of labels of items without a weight of their own, NaN if there is none."""
     return np.nan if source is None else float(source.compute_weights(np.zeros(1))[0])
@@ -606,12 +599,8 @@ def _encode_parts(
     for name, one in encoded.items():
         given = (f"the {column}s of {first}=", f"the {column}s of {name}=")
         check_id_types(encoded[first], one, column, given)
-    ids, codes = encode_ids(concat_ids([one.ids for one in encoded.values()]), column)
-    starts = compute_offsets(np.array([len(one.ids) for one in encoded.values()]))
-    return ids, {
-        name: codes[start:][one.codes].astype(np.int64)
-        for (name, one), start in zip(encoded.items(), starts, strict=False)
-    }
+    ids, codes = join_encoded([*encoded.values()], column)
+    return ids, {name: one.astype(np.int64) for name, one in zip(encoded, codes, strict=True)}
 
 
 def _count_rows(user: Positions, item: Positions, n_users: int, n_items: int) -> GroupedRows:

@@ -144,9 +144,8 @@ def _read_column(name: str, column: pd.Series[Any]) -> Feature:
             msg = f"features: {name} has an infinite number. Give finite numbers, or none."
             raise InvalidInputError(msg)
         return Feature(name, "number", numbers, ~np.isnan(numbers))
-    entries = column.astype(object).tolist()
-    is_known = np.array([not _is_missing(one) for one in entries], dtype=bool)
-    known = [one for one, has in zip(entries, is_known, strict=True) if has]
+    is_known = column.notna().to_numpy(dtype=bool)
+    known = column[is_known].astype(object).tolist()
     joined = [one for one in known if isinstance(one, str) and _SEPARATOR in one]
     if joined:
         warn(f"features: {name} has texts such as {quote(joined[0])}: they are read as sets.")
@@ -168,10 +167,6 @@ def _read_column(name: str, column: pd.Series[Any]) -> Feature:
     if are_vectors and any(lists):
         return _read_vectors(name, [each or [] for each in lists], is_known)
     return _read_sets(name, [each or [] for each in lists], is_known)
-
-
-def _is_missing(value: Any) -> bool:
-    return value is None or value is pd.NA or (isinstance(value, float) and np.isnan(value))
 
 
 def _to_list(value: Any) -> list[Any] | None:

@@ -1,8 +1,12 @@
+from recsys_ndcg.input.cells import BRACKETS as BRACKETS
+from recsys_ndcg.input.cells import QUOTES as QUOTES
+from recsys_ndcg.input.cells import SEPARATORS as SEPARATORS
 from recsys_ndcg.input.cells import find_rank_columns as find_rank_columns
 from recsys_ndcg.input.cells import find_type_kind as find_type_kind
+from recsys_ndcg.input.cells import raise_ambiguous as raise_ambiguous
+from recsys_ndcg.input.cells import reject_text_lists as reject_text_lists
 from recsys_ndcg.input.dispatch import choose_file_columns as choose_file_columns
 from recsys_ndcg.input.dispatch import detect_format as detect_format
-from recsys_ndcg.input.dispatch import open_data as open_data
 from recsys_ndcg.input.dispatch import read_pair as read_pair
 from recsys_ndcg.input.dispatch import read_rows as read_rows
 from recsys_ndcg.input.file_kinds import FileKind as FileKind
@@ -15,6 +19,7 @@ from recsys_ndcg.input.ids import check_id_types as check_id_types
 from recsys_ndcg.input.ids import encode_ids as encode_ids
 from recsys_ndcg.input.ids import format_id as format_id
 from recsys_ndcg.input.ids import is_row_number_index as is_row_number_index
+from recsys_ndcg.input.ids import join_encoded as join_encoded
 from recsys_ndcg.input.ids import make_index as make_index
 from recsys_ndcg.input.ids import raise_for_rows as raise_for_rows
 from recsys_ndcg.input.indexed_tables import has_values_by_id as has_values_by_id
@@ -34,8 +39,3 @@ from recsys_ndcg.input.rows import to_ids as to_ids
 from recsys_ndcg.input.rows import to_times as to_times
 from recsys_ndcg.input.text_format import TextFormat as TextFormat
 from recsys_ndcg.input.text_format import split_format as split_format
-from recsys_ndcg.input.text_lists import BRACKETS as BRACKETS
-from recsys_ndcg.input.text_lists import QUOTES as QUOTES
-from recsys_ndcg.input.text_lists import SEPARATORS as SEPARATORS
-from recsys_ndcg.input.text_lists import raise_ambiguous as raise_ambiguous
-from recsys_ndcg.input.text_lists import reject_text_lists as reject_text_lists

@@ -20,8 +20,9 @@ from recsys_ndcg.files import (
     find_files,
     is_file_source,
 )
-from recsys_ndcg.input.cells import find_cell_kind, find_rank_columns
-from recsys_ndcg.input.file_kinds import KINDS, FileKind, find_kind
+from recsys_ndcg.input.cells import find_cell_kind, find_rank_columns, split_text_lists
+from recsys_ndcg.input.column_files import JsonObjects, is_json, read_json
+from recsys_ndcg.input.file_kinds import KINDS, PICKLE, FileKind, find_kind, find_kind_of_file
 from recsys_ndcg.input.frames import (
     Table,
     choose_candidates,
@@ -31,11 +32,15 @@ from recsys_ndcg.input.frames import (
     list_candidates,
     match_columns,
 )
-from recsys_ndcg.input.known_files import read_candidate_ranks, rewrite_known_file
+from recsys_ndcg.input.known_files import (
+    are_ranks,
+    find_known_file,
+    read_candidate_ranks,
+    read_trec,
+)
 from recsys_ndcg.input.list_tables import expand_lists
 from recsys_ndcg.input.matrices import read_matrix, to_matrix
-from recsys_ndcg.input.pickles import is_pickle, read_pickle
-from recsys_ndcg.input.plain_text import parse_text
+from recsys_ndcg.input.pickles import read_pickle
 from recsys_ndcg.input.python_objects import FORMS, read_objects, read_predictions
 from recsys_ndcg.input.rows import IDS, NEEDED, Rows
 from recsys_ndcg.input.text_format import (
@@ -45,16 +50,7 @@ from recsys_ndcg.input.text_format import (
     get_first_line,
     split_format,
 )
-from recsys_ndcg.input.text_lists import split_text_lists
-from recsys_ndcg.input.text_tables import (
-    ColumnChoice,
-    JsonObjects,
-    are_ranks,
-    is_json,
-    parse_number,
-    read_json,
-    read_trec,
-)
+from recsys_ndcg.input.text_tables import ColumnChoice, parse_number, parse_text
 
 
 def read_file(
@@ -62,8 +58,8 @@ def read_file(
     columns: Mapping[str, Any] | None = None,
     text_format: TextFormat | None = None,
     kind: str = "predictions",
-) -> pd.DataFrame | Mapping[str, Any] | JsonObjects:
-    """Read a table from a file of any kind in `file_kinds`; text may be compressed.
+) -> Any:
+    """Read a table, or `JsonObjects`, from a file of any kind; text may be compressed.
 
     Ids in text stay text, so "0042" keeps its zeros; a column becomes integers if every id is
     written as a plain integer of 64 bits. An empty true value is unlabelled. Apostrophes that
@@ -89,20 +85,23 @@ def read_file(
         The file cannot be read or parsed; the message has the line.
     """
     options = text_format or TextFormat()
-    if isinstance(source, str | Path) and (read := find_kind(Path(source).suffix).read):
+    if isinstance(source, str | Path) and (read := find_kind_of_file(Path(source)).read):
         _check_no_text_options(str(source), options)
+        if columns and read is PICKLE.read:
+            msg = f"{source}: `columns=` names the columns of a table, but a pickle has none."
+            raise InvalidInputError(msg)
         return read(FileKind.check_file(Path(source)))
     content = Content.of(source)
     check_not_binary(content)
     if parse := find_kind(content.suffix).parse:
         _check_no_text_options(content.name, options, encoding=options.encoding)
-        parsed: Mapping[str, Any] | JsonObjects = parse(content.name, options.decode(content))
-        return parsed
+        return parse(content.name, options.decode(content))
     text = options.decode(content)
     if options == TextFormat(encoding=options.encoding) and is_json(text):
         return read_json(content.name, text)
     if options == TextFormat(encoding=options.encoding):
-        text = rewrite_known_file(text, kind)
+        known = find_known_file(text, kind)
+        text = known.rewrite(text, kind) if known else text
     options, given = detect_format(text, options, columns), options
     found = options.split_first_line(text)
     is_placed = given.heading is None and not (options.heading or columns) and kind not in NEEDED
@@ -110,11 +109,7 @@ def read_file(
     first = options.split_first_line(text[start : start + MAX_HEADER_LENGTH].lstrip())
 
     def choose(names: Sequence[str]) -> ColumnChoice:
-        choice = choose_file_columns(names, options, columns, kind)
-        lists = [name for name, cell in zip(names, first, strict=False) if cell.startswith("[")]
-        numbers = {name: one for name, one in choice.numbers.items() if name not in lists}
-        more = [name for name in lists if name in choice.numbers]
-        return choice._replace(ids=[*choice.ids, *more], numbers=numbers)
+        return choose_file_columns(names, options, columns, kind, first)
 
     table = parse_text(content, text, options, choose)
     order = COLUMN_ORDERS[kind][: len(found)]
@@ -180,8 +175,11 @@ def choose_file_columns(
     text_format: TextFormat,
     columns: Mapping[str, Any] | None = None,
     kind: str = "predictions",
+    first: Sequence[str] = (),
 ) -> ColumnChoice:
     """Return the columns to read from a text table, given the names in the file.
+
+    In `first`, the fields of the first row, lists are not numbers.
 
     Raises
     ------
@@ -219,8 +217,9 @@ def choose_file_columns(
         for ours, theirs in matches.items()
         if len(theirs) == 1 and theirs[0] in named
     }
+    lists = [name for name, field in zip(named, first, strict=False) if field.startswith("[")]
     # times may be dates
-    ids = [name for name, ours in chosen.items() if ours in (*IDS, "timestamp")]
+    ids = [name for name, ours in chosen.items() if ours in (*IDS, "timestamp") or name in lists]
     ranks = [] if "item" in matches else find_rank_columns(named)
     may_be_empty = {"true", "weight", "rating"} - {*needed}
     numbers = {name: ours in may_be_empty for name, ours in chosen.items() if name not in ids}
@@ -340,7 +339,7 @@ def open_data(
         return data
     columns = Table.select_columns(kind, columns)
     data, text_format = split_format(unwrap_ratings(data), text_format)
-    data = _load_pickle(data, columns, text_format)
+    data = _convert_records(data)
     if is_file_source(data):
         columns = {  # names in files are text, also positions
             ours: [*map(str, theirs)] if isinstance(theirs, list) else str(theirs)
@@ -365,18 +364,6 @@ def unwrap_ratings(data: Any) -> Any:
         return data
     has_times = any(time is not None for *_, time in data.raw_ratings)
     return [row if has_times else row[:3] for row in data.raw_ratings]
-
-
-def _load_pickle(data: Any, columns: Mapping[str, Any] | None, text: TextFormat | None) -> Any:
-    """Return the predictions in a pickle, and anything else as `_convert_records` does."""
-    if not (isinstance(data, str | Path) and is_pickle(data)):
-        return _convert_records(data)
-    if columns:
-        msg = f"{data}: `columns=` names the columns of a table, but a pickle holds predictions."
-        raise InvalidInputError(msg)
-    if text:
-        _check_no_text_options(str(data), text)
-    return read_pickle(data)
 
 
 def _convert_records(data: Any) -> Any:

@@ -5,16 +5,13 @@ The help of the command line lists them, so heavy modules are imported only to r
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.files import COMPRESSIONS, convert_read_errors
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -28,8 +25,8 @@ class FileKind:
     suffixes : tuple of str
         Its suffixes in lower case, the usual one first.
     read : callable, optional
-        For a binary format: reads a table from a path. Such files are neither compressed nor
-        streams.
+        For a binary format: reads a table, or `JsonObjects`, from a path. Such files are neither
+        compressed nor streams.
     parse : callable, optional
         For a text format: parses a table, or `JsonObjects`, from the file's name and its text. A
         kind without `read` and `parse` is CSV, or has a reader elsewhere.
@@ -41,7 +38,7 @@ class FileKind:
 
     name: str
     suffixes: tuple[str, ...]
-    read: Callable[[Path], pd.DataFrame | Mapping[str, Any]] | None = None
+    read: Callable[[Path], Any] | None = None
     parse: Callable[[str, str], Any] | None = None
     magic: tuple[bytes, ...] = ()
     is_read_by_duckdb: bool = False
@@ -49,7 +46,7 @@ class FileKind:
     @property
     def is_binary(self) -> bool:
         """Whether it is a binary format, which is read only from files with its suffix."""
-        return self.read is not None or bool(self.magic)
+        return self.read is not None
 
     @staticmethod
     def of(path: Path) -> FileKind:
@@ -76,11 +73,9 @@ class FileKind:
             It is not the path of a file.
         """
         with convert_read_errors(path):
-            if path.is_file():
-                return path
-            fault = "Is a directory" if path.is_dir() else "Is not a file"
-            msg = f"{path}: cannot be read ({fault if path.exists() else 'No such file'})."
-        raise InvalidInputError(msg)
+            if not stat.S_ISREG(path.stat().st_mode):
+                raise OSError(None, "Is not a file")
+        return path
 
     @staticmethod
     def strip_suffixes(name: str, *others: str) -> str:
@@ -121,13 +116,20 @@ class FileKind:
 
 
 def _read_parquet(path: Path) -> Mapping[str, Any]:
-    from recsys_ndcg.input.arrow_files import ParquetColumns  # noqa: PLC0415 - it is heavy
+    from recsys_ndcg.input.column_files import ParquetColumns  # noqa: PLC0415 - it is heavy
 
     return ParquetColumns(path)
 
 
+def _read_pickle(path: Path) -> Any:
+    from recsys_ndcg.input.column_files import JsonObjects  # noqa: PLC0415 - it is heavy
+    from recsys_ndcg.input.pickles import read_pickle  # noqa: PLC0415
+
+    return JsonObjects(read_pickle(path))
+
+
 def _parse_json(name: str, text: str) -> Any:
-    from recsys_ndcg.input.text_tables import read_json  # noqa: PLC0415 - it is heavy
+    from recsys_ndcg.input.column_files import read_json  # noqa: PLC0415 - it is heavy
 
     return read_json(name, text)
 
@@ -137,6 +139,7 @@ CSV = FileKind("CSV", (".csv", ".tsv", ".txt"), is_read_by_duckdb=True)
 PICKLE = FileKind(
     "a pickle",
     (".pickle", ".pkl", ".dump", ".p"),
+    _read_pickle,
     magic=tuple(bytes([0x80, protocol]) for protocol in range(2, 6)),
 )
 #: All kinds, text formats first.
@@ -159,3 +162,13 @@ def find_kind(suffix: str) -> FileKind:
     ('Parquet', 'CSV')
     """
     return next((kind for kind in KINDS if suffix.lower() in kind.suffixes), CSV)
+
+
+def find_kind_of_file(path: Path) -> FileKind:
+    """Return the kind of a file: by its suffix, or a pickle by its first bytes."""
+    with convert_read_errors(path):
+        if path.is_file():  # a pipe would lose the bytes
+            with path.open("rb") as file:
+                if file.read(2).startswith(PICKLE.magic):
+                    return PICKLE
+    return find_kind(path.suffix)

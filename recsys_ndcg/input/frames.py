@@ -204,7 +204,7 @@ class Table:
     """A table of any library with our column names.
 
     Common column names are recognised, and reported when all is read
-    (`warn_of_recognised_names`).
+    (`warn_of_names`).
 
     Parameters
     ----------
@@ -236,7 +236,7 @@ class Table:
         self.kind, self._form = kind, form
         self._known = get_names(kind)
         given = self.check_columns(columns, kind)
-        self._used: dict[Any, str] = {}
+        self._used: dict[str, Any] = {}
         index = getattr(data, "index", None)  # the default index of pandas has a step
         self._has_bare_index = getattr(index, "names", 0) == [None] and not hasattr(index, "step")
         self._data, self._lazy, self.names = _open_table(_include_index(data, given, self._known))
@@ -359,8 +359,9 @@ class Table:
             No list has a first rank, or an unused column may be the grade.
         """
         wanted = self.choose_columns()
-        if self.kind != "ratings":  # whose other columns may be read, too
-            self.collect(*wanted)
+        if self._lazy is not None and self.kind != "ratings":  # whose others may be read, too
+            names = [self.matches[ours][0] for ours in wanted if ours in self]
+            self._data, self._lazy = self._lazy.select(dict.fromkeys(names)).collect(), None
         ids = [self._get_column(name) for name in wanted if name in IDS]
         ids = [(convert_polars_text(values), name) for values, name in ids]
         encoded = map_in_threads(lambda column: to_ids(*column), ids, length_hint(ids[0][0]))
@@ -382,8 +383,10 @@ class Table:
         may_hold_lists = not (has_numbers or self._form == "expanded") and (
             find_cell_kind(columns["item"]) == "text"
         )
-        rows = Rows(columns, self.kind, has_ranks, score, may_hold_lists)
-        self.warn_of_recognised_names()
+        renamed = {ours: theirs for ours, theirs in self._used.items() if ours != theirs}
+        others = self._read_others()
+        rows = Rows(columns, self.kind, has_ranks, score, may_hold_lists, renamed, others)
+        self.warn_of_names(self._used)
         return rows
 
     def choose_columns(self) -> tuple[str, ...]:
@@ -431,8 +434,8 @@ class Table:
 
     def _warn_of_unused_grade(self) -> None:
         """Warn if labels have no grade, and an unused column may be the grade."""
-        ids = [name for name in self.names if name in self._used]
-        others = [name for name in self.names if name not in self._used]
+        ids = [name for name in self.names if name in self._used.values()]
+        others = [name for name in self.names if name not in self._used.values()]
         grades = [name for name in others if is_possible_grade(name, self._get_sample(name))]
         if grades:
             warn(
@@ -499,10 +502,10 @@ class Table:
         """Return a column of ids; categories become their values."""
         return to_column(*self._get_column(column))
 
-    def read_others(self) -> dict[Any, pd.Series[Any]]:
+    def _read_others(self) -> dict[Any, pd.Series[Any]]:
         """Return the columns of ratings that are not used; none of text."""
         is_read = self.kind == "ratings" and not self._is_text
-        taken = {*self._used, *self._known}
+        taken = {*self._used.values(), *self._known}
         others = [name for name in self.names if is_read and name not in taken]
         columns = {name: self._data[name] for name in others}
         return {
@@ -511,12 +514,6 @@ class Table:
             )
             for name, one in columns.items()
         }
-
-    def collect(self, *columns: str) -> None:
-        """Compute these columns of a lazy table, if it has them, and no others."""
-        if self._lazy is not None:
-            names = [self.matches[ours][0] for ours in columns if ours in self]
-            self._data, self._lazy = self._lazy.select(dict.fromkeys(names)).collect(), None
 
     def _get_column(self, column: str) -> tuple[Any, Any]:
         """Return the values of our column, and its name in the table."""
@@ -552,8 +549,10 @@ class Table:
     def _use_column(self, column: str) -> Any:
         """Return the table's name for our column, and mark it as used."""
         name = self.find_name(column)
-        if self._used.setdefault(name, column) != column:
-            _raise_conflict(self._used[name], column, name)
+        for other, theirs in self._used.items():
+            if theirs == name and other != column:
+                _raise_conflict(other, column, name)
+        self._used[column] = name
         return name
 
     def use_columns(self, *columns: str) -> dict[str, Any]:
@@ -566,7 +565,7 @@ class Table:
         """
         for ours in columns:
             self._use_column(ours)
-        return {ours: theirs for theirs, ours in self._used.items()}
+        return dict(self._used)
 
     def has_candidate(self, column: str) -> bool:
         """Return whether a column is given for ours, or a name of the table may be meant."""
@@ -593,19 +592,14 @@ class Table:
             free = [name for name in free if is_possible_grade(name, self._get_sample(name))]
         return free[0] if len(free) == 1 else "..."
 
-    def warn_of_recognised_names(self) -> None:
-        """Warn about columns that were used because their names were recognised.
+    def warn_of_names(self, used: Mapping[str, Any], *, by_place: bool = False) -> None:
+        """Warn about our columns that have other names in the table, and were not given.
 
         Warns
         -----
         DataWarning
             The message has the argument that makes the mapping explicit.
         """
-        used = {ours: theirs for theirs, ours in self._used.items()}
-        self.warn_of_names({ours: used[ours] for ours in self._known if ours in used})
-
-    def warn_of_names(self, used: Mapping[str, Any], *, by_place: bool = False) -> None:
-        """Warn about our columns that have other names in the table, and were not given."""
         names = {a: b for a, b in used.items() if a != b and a not in self.given}
         fix = f"pass `columns={names!r}`"
         if self.kind in NEEDED:  # recognised names are in reports, or do not matter

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from recsys_ndcg.arrays import Codes, Flags, Ids, Positions, concat_ids
+from recsys_ndcg.arrays import Codes, Flags, Ids, Positions, compute_offsets, concat_ids
 from recsys_ndcg.errors import InvalidInputError, is_encodable, quote, warn
 from recsys_ndcg.lazy import lazy_property
 
@@ -72,34 +72,29 @@ def _encode_categories(values: pd.Categorical) -> EncodedIds | None:
 
 
 def _encode_arrow(values: Any) -> EncodedIds | None:
-    kind = values.type
-    is_dictionary = hasattr(kind, "index_type")
-    text_type = kind.value_type if is_dictionary else kind
+    pa = import_pyarrow()
+    is_dictionary = hasattr(values.type, "index_type")
+    text_type = values.type.value_type if is_dictionary else values.type
     if str(text_type) not in _ARROW_TEXT or values.null_count or not len(values):
         return None
-    if not is_dictionary:
-        return _encode_arrow_text(values)
     chunks = getattr(values, "chunks", [values])
-    if any(chunk.dictionary.null_count for chunk in chunks):
-        return None
-    chunks = values.unify_dictionaries().chunks if len(chunks) > 1 else chunks
-    codes = np.concatenate([chunk.indices.to_numpy() for chunk in chunks])
-    return _drop_unused(chunks[0].dictionary.to_numpy(zero_copy_only=False), codes)
-
-
-def _encode_arrow_text(values: Any) -> EncodedIds | None:
-    pa = import_pyarrow()
-    chunks = [chunk for chunk in getattr(values, "chunks", [values]) if len(chunk)]
-    if str(values.type) == "string_view":  # some versions can neither compare nor sort views
+    column = pa.chunked_array([chunk for chunk in chunks if len(chunk)])
+    if str(column.type) == "string_view":  # some versions can neither compare nor sort views
         try:
-            chunks = [chunk.cast("large_string") for chunk in chunks]
+            column = column.cast("large_string")
         except pa.ArrowNotImplementedError:
             return None
-    encoded = pa.chunked_array(chunks).dictionary_encode().chunks
-    text = encoded[0].dictionary
-    codes = np.concatenate([chunk.indices.to_numpy() for chunk in encoded])
-    ids = text.to_numpy(zero_copy_only=False)
-    return EncodedIds(*reorder_codes(ids, codes, _argsort_text(text)), is_sorted=True)
+    if not is_dictionary:
+        column = column.dictionary_encode()
+    if any(chunk.dictionary.null_count for chunk in column.chunks):
+        return None
+    chunks = column.unify_dictionaries().chunks
+    codes = np.concatenate([chunk.indices.to_numpy() for chunk in chunks])
+    text = chunks[0].dictionary
+    found = text.to_numpy(zero_copy_only=False)
+    if is_dictionary:
+        return _drop_unused(found, codes)
+    return EncodedIds(*reorder_codes(found, codes, _argsort_text(text)), is_sorted=True)
 
 
 def _argsort_text(text: Any) -> Positions:
@@ -364,15 +359,15 @@ def encode_ids(values: Ids | EncodedIds, column: str) -> tuple[Ids, Codes]:
     if isinstance(values, EncodedIds) and values.is_sorted:
         return values.ids, values.codes
     ids, codes = factorize_ids(values, column)
-    _check_not_missing(ids, codes, column)
+    missing = np.append(np.asarray(pd.isna(ids)), True)  # the last one is for code -1
+    if missing[:-1].any() or codes.min(initial=0) < 0:
+        raise_for_rows(missing[codes], column, "a missing id", "fill it in or leave the row out")
     ids = unify_numbers(ids)
     return reorder_codes(ids, codes, argsort_ids(ids, column))
 
 
-def encode_together(
-    first: Ids | EncodedIds, second: Ids | EncodedIds, column: str
-) -> tuple[Ids, Codes]:
-    """Encode the ids of two tables without missing ids, one after the other.
+def join_encoded(parts: Sequence[EncodedIds], column: str) -> tuple[Ids, list[Codes]]:
+    """Return the distinct ids of several columns in ascending order, and the codes of each column.
 
     Raises
     ------
@@ -382,16 +377,13 @@ def encode_together(
     Examples
     --------
     >>> first = EncodedIds(np.array(["b", "a"], dtype=object), np.array([0, 1, 0], dtype=np.int32))
-    >>> encode_together(first, np.array(["c"], dtype=object), "user")[1]
-    array([1, 0, 1, 2], dtype=int32)
+    >>> second = EncodedIds(np.array(["c"], dtype=object), np.array([0], dtype=np.int32))
+    >>> join_encoded([first, second], "user")[1]
+    [array([1, 0, 1], dtype=int32), array([2], dtype=int32)]
     """
-    if not (isinstance(first, EncodedIds) or isinstance(second, EncodedIds)):
-        return encode_ids(concat_ids([first, second]), column)
-    first_ids, first_codes = factorize_ids(first, column)
-    second_ids, second_codes = factorize_ids(second, column)
-    ids, merged = factorize_ids(concat_ids([first_ids, second_ids]), column)
-    codes = merged[np.concatenate([first_codes, second_codes + len(first_ids)])]
-    return encode_ids(EncodedIds(ids, codes), column)
+    ids, codes = encode_ids(concat_ids([one.ids for one in parts]), column)
+    starts = compute_offsets(np.array([len(one.ids) for one in parts]))
+    return ids, [codes[start:][one.codes] for one, start in zip(parts, starts, strict=False)]
 
 
 def reorder_codes(ids: Ids, codes: NDArray[Any], order: NDArray[Any]) -> tuple[Ids, Codes]:
@@ -444,21 +436,6 @@ def factorize_ids(values: Ids | EncodedIds, column: str) -> tuple[Ids, Codes]:
         msg = f"{column}: an id is not hashable ({error}); use numbers or text."
         raise InvalidInputError(msg) from None
     return encoded.ids, encoded.codes
-
-
-def _check_not_missing(ids: Ids, codes: Codes, column: str) -> None:
-    missing = np.append(np.asarray(pd.isna(ids)), True)  # the last one is for code -1
-    if missing[:-1].any() or codes.min(initial=0) < 0:
-        raise_for_rows(missing[codes], column, "a missing id", "fill it in or leave the row out")
-
-
-def encode_unless_integers(ids: Ids | EncodedIds, column: str) -> Ids | EncodedIds:
-    """Encode ids in order of appearance, but return integers as they are."""
-    if isinstance(ids, np.ndarray) and ids.dtype.kind in "iu":
-        return ids
-    encoded = EncodedIds(*factorize_ids(ids, column))
-    _check_not_missing(encoded.ids, encoded.codes, column)
-    return encoded
 
 
 def unify_numbers(ids: Ids) -> Ids:

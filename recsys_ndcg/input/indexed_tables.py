@@ -10,12 +10,12 @@ import pandas as pd
 from recsys_ndcg.arrays import Ids
 from recsys_ndcg.errors import InvalidInputError, quote, warn
 from recsys_ndcg.files import FileSource, is_file_source
+from recsys_ndcg.input.column_files import JsonLines, JsonObjects
 from recsys_ndcg.input.dispatch import read_file
 from recsys_ndcg.input.frames import format_columns, is_frame, match_columns
 from recsys_ndcg.input.ids import is_row_number_index
 from recsys_ndcg.input.rows import to_column
 from recsys_ndcg.input.text_format import TextFormat, split_format
-from recsys_ndcg.input.text_tables import JsonLines, JsonObjects
 
 
 def tabulate_rows(data: Any, key: str) -> Any:

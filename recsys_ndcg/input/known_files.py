@@ -1,11 +1,11 @@
-"""Files of well-known data sets that are no plain tables: rewritten as tables with a heading."""
+"""Files of well-known forms that are no plain tables: those of data sets, and of TREC."""
 
 from __future__ import annotations
 
 import csv
 import io
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,10 +13,13 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, quote, warn
-from recsys_ndcg.files import Content, open_file
-from recsys_ndcg.input.ids import factorize_ids, format_id
+from recsys_ndcg.files import Content, is_file_source, open_file
+from recsys_ndcg.input.column_files import JsonObjects, read_json
+from recsys_ndcg.input.ids import EncodedIds, factorize_ids, format_id
+from recsys_ndcg.input.python_objects import read_objects
 from recsys_ndcg.input.rows import NEEDED, Rows
-from recsys_ndcg.input.text_format import TextFormat, split_format
+from recsys_ndcg.input.text_format import TextFormat, raise_at, split_format
+from recsys_ndcg.input.text_tables import UNUSUAL_NUMBER, parse_number
 
 _HEAD = 1 << 16  # characters in which a file is recognised
 _GENRES = [  # of MovieLens' u.item
@@ -56,18 +59,6 @@ def find_known_file(text: str, use: str) -> KnownFile | None:
     files = {"item": _ITEM_FILES, "items": [*_ITEM_FILES, *_ROW_FILES]}.get(use, _ROW_FILES)
     head = text if len(text) < _HEAD else text[:_HEAD].rpartition("\n")[0]
     return next((one for one in files if re.match(one.start, head)), None)
-
-
-def rewrite_known_file(text: str, use: str) -> str:
-    r"""Return a text of a known form as a table with a heading, and any other as it is.
-
-    Examples
-    --------
-    >>> rewrite_known_file("1:\n7,3,2005-09-06\n8,5,2005-09-07\n", "labels")
-    'user,item,true,timestamp\n7,1,3,2005-09-06\n8,1,5,2005-09-07\n'
-    """
-    known = find_known_file(text, use)
-    return text if known is None else known.rewrite(text, use)
 
 
 def _write(table: pd.DataFrame) -> str:
@@ -247,3 +238,85 @@ def read_candidate_ranks(data: Any, labels: Rows | None) -> Rows | None:
     kept = np.flatnonzero(rank > 0)
     columns = {ours: labels.columns[ours][kept] for ours in ("user", "item")}
     return Rows({**columns, "estimated": -rank[kept]}, "results", order_only=True, score="rank")
+
+
+#: The fields of a line in each kind of TREC file: TREC's, and those of BEIR or MS MARCO.
+_TREC = {
+    "qrels": (("topic", "iteration", "document", "grade"), ("topic", "document", "grade")),
+    "run": (("topic", "Q0", "document", "rank", "score", "tag"), ("topic", "document", "score")),
+}
+
+
+def read_trec(source: Any, table: str) -> Rows:
+    """Read qrels as labels, or a run as results, from a file or {topic: {document: number}}.
+
+    As in trec_eval, a negative grade means unlabelled, and the rank column is ignored. A line of
+    three fields is that of BEIR (qrels, perhaps with a heading) or of MS MARCO (a run; its numbers
+    are ranks if they are 1, 2, 3 and so on in each topic).
+    """
+    source, text_format = split_format(source, TextFormat())
+    fields, kind, width = _TREC[table][0], "labels" if table == "qrels" else "results", 0
+    if is_file_source(source):
+        content = Content.of(source)
+        text = text_format.decode(
+            content, f"Save it as text in UTF-8, each line '{' '.join(fields)}'."
+        )
+        if text.lstrip().startswith("{"):
+            source = read_json(content.name, text)
+            source = source.data if isinstance(source, JsonObjects) else {**source}
+        else:
+            source, width = _parse_trec(content.name, text, table)
+    is_nested = isinstance(source, Mapping) and all(
+        isinstance(one, Mapping) for one in source.values()
+    )
+    if not (width or is_nested):
+        value = "grade" if table == "qrels" else "score"
+        msg = f"Give a TREC file or a dict {{topic: {{document: {value}}}}}, not {quote(source)}."
+        raise InvalidInputError(msg)
+    rows = read_objects(source, kind)
+    if table == "qrels":
+        return Rows({**rows.columns, "true": np.where(rows.true < 0, np.nan, rows.true)}, kind)
+    is_ranked = width == 3 and are_ranks(rows.user, rows.estimated)
+    estimated = -rows.estimated if is_ranked else rows.estimated
+    return Rows({**rows.columns, "estimated": estimated}, kind, is_ranked, score="score")
+
+
+def _parse_trec(name: str, text: str, table: str) -> tuple[list[Any], int]:
+    """Return the topic, the document and the number of each line, and the width of the lines."""
+    rows: list[Any] = []
+    form = " ".join(_TREC[table][0])
+    fields: Sequence[str] = ()
+    for number, line in enumerate(io.StringIO(text, newline=None), start=1):
+        parts = line.split()
+        if not parts:
+            continue
+        if not fields:
+            fields = next((one for one in _TREC[table] if len(one) == len(parts)), _TREC[table][0])
+            if len(parts) == 3 and np.isnan(parse_number(parts[2])):  # a heading
+                continue
+        at = fields.index("score" if table == "run" else "grade")
+        try:
+            if len(parts) != len(fields) or UNUSUAL_NUMBER.search(parts[at]):
+                raise ValueError  # noqa: TRY301 - the same fault as a bad number
+            rows.append((parts[0], parts[fields.index("document")], float(parts[at])))
+        except ValueError:
+            raise_at(name, number, f"{quote(line.strip())} is not '{form}'.")
+    if not rows:
+        msg = f"{name}: there are no entries."
+        raise InvalidInputError(msg)
+    return rows, len(fields)
+
+
+def are_ranks(user: Any, numbers: Any) -> bool:
+    """Return whether the numbers of each user are 1, 2, 3 and so on, in any order.
+
+    Examples
+    --------
+    >>> are_ranks(["a", "a", "b"], np.array([2.0, 1.0, 1.0])), are_ranks(["a"], np.array([0.5]))
+    (True, False)
+    """
+    if not len(numbers) or numbers.min() != 1:
+        return False
+    owner = user.codes if isinstance(user, EncodedIds) else np.asarray(user)
+    ranks = pd.Series(numbers).groupby(owner).rank(method="max")
+    return bool((ranks == numbers).all())

@@ -114,7 +114,10 @@ def _holds_all_items(matrix: Any, table: str, partner: Any) -> bool:
     if table != "results" and kind in "iu" and matrix.shape[1] > 2:
         are_small = matrix.max(initial=0) < FIRST_TIME  # rows of four may have times
         return _is_binary(matrix) or (not may_be_rows and are_small and repeats_items(matrix))
-    return bool(kind == "f" and not (may_be_rows and _are_whole(matrix[:, :2])))
+    if kind != "f":
+        return False
+    ids = matrix[:, :2]
+    return not (may_be_rows and np.isfinite(ids).all() and (ids == np.floor(ids)).all())
 
 
 def repeats_items(matrix: Any) -> bool:
@@ -145,11 +148,6 @@ def _holds_rows(matrix: Any, table: str, partner: Any, labels: Rows | None) -> b
     if width == 3 and kind in "iu" and not _are_numbered(len(matrix), labels):
         _raise_ambiguous("results", "of whole numbers may be (user, item, score), or the items")
     return False
-
-
-def _are_whole(values: NDArray[Any]) -> bool:
-    """Return whether numbers may be ids."""
-    return bool(np.isfinite(values).all() and (values == np.floor(values)).all())
 
 
 def _are_numbered(n_users: int, labels: Rows | None) -> bool:

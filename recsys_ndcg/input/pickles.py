@@ -16,8 +16,7 @@ from types import FunctionType, NoneType
 from typing import Any, ClassVar, NamedTuple, NoReturn
 
 from recsys_ndcg.errors import InvalidInputError, quote
-from recsys_ndcg.files import convert_read_errors, open_file
-from recsys_ndcg.input.file_kinds import PICKLE, find_kind
+from recsys_ndcg.files import open_file
 
 _FIELDS = ("user", "item", "true", "estimated", "details")
 _PLAIN_TYPES: set[type] = {int, float, str, bytes, bool, NoneType}
@@ -25,18 +24,6 @@ _MAX_LENGTH = 1 << 10  # bytes or characters of an id: longer ones fill the memo
 _MAX_TUPLE_LENGTH = 16  # of an id: longer ones take long to hash, in every row
 _MAX_COLLISIONS = 16  # different ids with one hash: by chance there are not even two
 _DUMP_CALL = "surprise.dump.dump(path, predictions=predictions)"
-
-
-def is_pickle(path: str | Path) -> bool:
-    """Return whether a file is a pickle, by its suffix or its first bytes."""
-    path = Path(path)
-    if find_kind(path.suffix) is PICKLE:
-        return True
-    with convert_read_errors(path):
-        if not path.is_file():  # a pipe would lose the bytes
-            return False
-        with path.open("rb") as file:
-            return file.read(2).startswith(PICKLE.magic)
 
 
 def read_pickle(path: str | Path) -> list[tuple[Any, ...]]:

@@ -107,46 +107,44 @@ def read_objects(data: Mapping[Any, Any] | Iterable[Any], table: str = "predicti
         return _read_lists(data, table)
     is_list = isinstance(data, list) or getattr(data, "ndim", 0) == 1
     rows, form = data if isinstance(data, list) else list(data), FORMS[table]
-    if table != "predictions" and is_list and _are_lists_of_ids(rows):
-        _warn_of_lists_like_rows(rows, form, table)
+    if len(NEEDED.get(table, ())) == 1 and rows and not is_row(rows[0]):  # ids alone
+        [column] = NEEDED[table]
+        return Rows({column: to_column(rows, column)}, table)
+    if table != "predictions" and is_list and _are_lists_of_ids(rows, form, table):
         return _read_lists(dict(enumerate(rows)), table)
     if rows and table == "predictions" and _is_prediction(rows[0]):
         return read_predictions(rows)
-    if rows and table == "labels" and are_rows(rows, 4) and _have_times(rows):
-        rows = [row[:3] for row in rows]
+    if rows and table == "labels" and are_rows(rows, 4):
+        times = [row[3] for row in rows]  # Surprise's are None, or seconds
+        if all(one is None or (isinstance(one, Real) and float(one) > FIRST_TIME) for one in times):
+            rows = [row[:3] for row in rows]
     if rows and table in NUMBERS and are_rows(rows[:1], 4, 5):
         predictions = read_objects(rows)  # which have the fields of labels and of results
-        names = (*form.fields, *(["impossible"] if table == "results" else []))
-        columns = {name: predictions.columns.get(name) for name in names}
+        kept = (*form.fields, *(["impossible"] if table == "results" else []))
+        columns = {name: predictions.columns.get(name) for name in kept}
         return Rows(columns, table, order_only=predictions.order_only)
     _check_rows(rows[:1], form.widths, form.rows)
     width = len(rows[0]) if rows else max(form.widths)
     like_first = "like the first one, " if len(form.widths) > 1 else ""
-    fields = _split_fields(rows, width, f"{like_first}{form.rows}")
-    columns = {
-        name: _CONVERSIONS.get(name, _to_numbers)(values, name)
-        for name, values in zip(form.fields, fields, strict=False)
-    }
+    names = dict(zip(form.fields, form.fields, strict=True))
+    columns = _read_fields(rows, names, width, f"{like_first}{form.rows}")
     default = {form.fields[-1]: np.ones(len(rows))} if table in NUMBERS else {}
     return Rows(default | columns, table)
 
 
-def _have_times(rows: Sequence[Any]) -> bool:
-    """Return whether the last field of all rows is a time in seconds, or None, as of Surprise."""
-    last = [row[3] for row in rows]
-    return all(one is None or (isinstance(one, Real) and float(one) > FIRST_TIME) for one in last)
+def _are_lists_of_ids(rows: Sequence[Any], form: _Form, table: str) -> bool:
+    """Return whether each value is a user's list, or set, of ids of one type: numbers or text.
 
-
-def _are_lists_of_ids(rows: Sequence[Any]) -> bool:
-    """Return whether each value is a user's list, or set, of ids of one type: numbers or text."""
+    Warns
+    -----
+    DataWarning
+        They have the length of rows.
+    """
     if not rows or not set(map(type, rows)) <= {list, set, np.ndarray}:
         return False
     kinds = set(map(type, chain.from_iterable(rows)))
-    return len(kinds) == 1 and issubclass(kinds.pop(), int | str | np.integer)
-
-
-def _warn_of_lists_like_rows(rows: Sequence[Any], form: _Form, table: str) -> None:
-    """Warn if lists of ids have the length of rows."""
+    if len(kinds) > 1 or not issubclass(kinds.pop(), int | str | np.integer):
+        return False
     lengths = set(map(len, rows))
     if len(lengths) == 1 and lengths <= form.widths:
         warn(
@@ -154,20 +152,16 @@ def _warn_of_lists_like_rows(rows: Sequence[Any], form: _Form, table: str) -> No
             "are 0, 1, 2 and so on. If they are rows, make them tuples: [*map(tuple, rows)]. To "
             "silence this, give dict(enumerate(lists))."
         )
+    return True
 
 
 def read_predictions(predictions: Iterable[Any]) -> Rows:
     """Read Surprise predictions ``(uid, iid, r_ui, est, details)``, without Surprise."""
     rows = predictions if isinstance(predictions, list) else list(predictions)
     form = "(uid, iid, r_ui, est, details), as Surprise predicts"
-    user, item, true, estimated, details = _split_fields(rows, 5, form)
-    columns = {
-        "user": _to_ids(user, "uid"),
-        "true": _to_numbers(true, "true (r_ui)"),
-        "estimated": _to_numbers(estimated, "estimated (est)"),
-        "item": _to_ids(item, "iid"),
-    }
-    return Rows(columns | {"impossible": _find_impossible(rows, details)})
+    names = {"user": "uid", "item": "iid", "true": "true (r_ui)", "estimated": "estimated (est)"}
+    columns = _read_fields(rows, names, 5, form)
+    return Rows(columns | {"impossible": _find_impossible(rows)})
 
 
 def _is_prediction(row: Any) -> bool:
@@ -175,8 +169,9 @@ def _is_prediction(row: Any) -> bool:
     return isinstance(row, tuple) and len(row) == 5 and isinstance(row[4], dict | NoneType)
 
 
-def _find_impossible(rows: Sequence[Any], details: list[Any]) -> NDArray[np.bool_] | None:
+def _find_impossible(rows: Sequence[Any]) -> NDArray[np.bool_] | None:
     """Return which predictions were impossible, None if all were possible."""
+    details = [row[4] for row in rows]
     try:
         flags = [one is not None and bool(one.get("was_impossible", False)) for one in details]
     except AttributeError:
@@ -184,6 +179,26 @@ def _find_impossible(rows: Sequence[Any], details: list[Any]) -> NDArray[np.bool
         msg = f"Row {place} (counted from 0) is {quote(rows[place])}; its details must be a dict."
         raise InvalidInputError(msg) from None
     return np.array(flags) if any(flags) else None
+
+
+def _read_fields(
+    rows: Sequence[Any], names: Mapping[str, str], width: int, form: str
+) -> dict[str, Any]:
+    """Return the fields of rows as columns of ids and numbers, by our names of them.
+
+    Parameters
+    ----------
+    rows : sequence
+        The rows.
+    names : mapping
+        Our names of the first fields, and their names in messages.
+    width, form
+        The number of fields of each row, and how to write a row, for messages.
+    """
+    fields = zip(names.items(), _split_fields(rows, width, form), strict=False)
+    return {
+        ours: _CONVERSIONS.get(ours, _to_numbers)(values, shown) for (ours, shown), values in fields
+    }
 
 
 def _split_fields(rows: Sequence[Any], width: int, form: str) -> list[list[Any]]:

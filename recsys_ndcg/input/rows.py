@@ -5,7 +5,8 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
@@ -17,10 +18,10 @@ from recsys_ndcg.errors import InvalidInputError, quote, warn
 from recsys_ndcg.input.ids import (
     EncodedIds,
     check_id_types,
+    encode_ids,
     encode_text,
-    encode_together,
-    encode_unless_integers,
     factorize_ids,
+    join_encoded,
     raise_for_rows,
 )
 from recsys_ndcg.parallel import map_in_threads
@@ -62,6 +63,10 @@ class Rows:
         The name of the estimates in messages.
     may_hold_lists : bool
         Whether the items are text of a table without numbers, which may be several ids.
+    names : mapping of str to str
+        Our names of the columns to the table's, if they differ.
+    others : mapping
+        Further columns of ratings in one table in memory, by its names.
     """
 
     #: The score of the rows with which the library implicit fills up short lists.
@@ -74,6 +79,8 @@ class Rows:
     order_only: bool = False
     score: str = "estimated"
     may_hold_lists: bool = False
+    names: Mapping[str, str] = field(default_factory=dict)
+    others: Mapping[Any, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Raise if lengths differ, predictions have no rows, or a number cannot be ranked."""
@@ -116,7 +123,7 @@ class Rows:
 
     def check_not_empty(self) -> None:
         """Raise if there are no rows."""
-        self.check_row_count(len(self.user), self._table_name)
+        self.check_row_count(self.n_rows, self._table_name)
 
     @staticmethod
     def check_row_count(count: int, table: str) -> None:
@@ -167,13 +174,23 @@ class Rows:
 
     @classmethod
     def concat(cls, parts: Sequence[Rows]) -> Rows:
-        """Return the rows of several tables with the same columns."""
-        if len({frozenset(one.columns) for one in parts}) > 1:
+        """Return the rows of several tables; only ratings and times may be missing in some."""
+        names = dict.fromkeys(chain.from_iterable(one.columns for one in parts))
+        partial = {name for name in names if any(name not in one.columns for one in parts)}
+        if not partial <= {"rating", "timestamp"}:
             msg = "The files have different columns. Give all files the same columns."
             raise InvalidInputError(msg)
-        names = [*parts[0].columns]
-        joined = {name: concat_ids([part.columns[name][:] for part in parts]) for name in names}
-        return replace(parts[0], columns=joined)
+        joined: dict[str, Any] = {}
+        for name in names:
+            missing = [np.full(one.n_rows, np.nan) for one in parts]
+            columns = zip(parts, missing, strict=True)
+            joined[name] = concat_ids([one.columns.get(name, nan)[:] for one, nan in columns])
+        return replace(parts[0], columns=joined, others={})
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return len(next(iter(self.columns.values())))
 
     @property
     def user(self) -> Ids | EncodedIds:
@@ -249,8 +266,8 @@ class Rows:
             "placeholder rows of implicit, and are left out. To silence this, remove these rows."
         )
 
-    def encode_with(self, results: Rows) -> list[tuple[Ids, Codes]]:
-        """Encode the users, and the items, of labels and results together.
+    def encode_with(self, results: Rows) -> list[tuple[Ids, list[Codes]]]:
+        """Return the users, and the items, of labels and results, with the codes of each table.
 
         Raises
         ------
@@ -268,12 +285,12 @@ class Rows:
             for column in ("user", "item")
             for name, rows in zip(names, (self, results), strict=True)
         ]
-        n_rows = len(self.user) + len(results.user)
-        ids = map_in_threads(lambda column: encode_unless_integers(*column), columns, n_rows)
-        pairs = [(ids[0], ids[1], "user"), (ids[2], ids[3], "item")]
-        for pair in pairs:
-            check_id_types(*pair, names, warns=True)
-        return map_in_threads(lambda pair: encode_together(*pair), pairs, n_rows)
+        n_rows = self.n_rows + results.n_rows
+        encoded = map_in_threads(lambda one: EncodedIds(*encode_ids(*one)), columns, n_rows)
+        pairs = [(encoded[:2], "user"), (encoded[2:], "item")]
+        for (first, second), column in pairs:
+            check_id_types(first, second, column, names, warns=True)
+        return map_in_threads(lambda pair: join_encoded(*pair), pairs, n_rows)
 
 
 def to_ids(values: Iterable[Any], column: str) -> Ids | EncodedIds:
@@ -396,8 +413,6 @@ def to_floats(values: Iterable[Any], column: str) -> Floats:
     >>> to_floats([4, None, 3.5], "true")
     array([4. , nan, 3.5])
     """
-    if isinstance(values, pd.Series) and values.dtype in (np.float64, np.int64):
-        return values.to_numpy(dtype=np.float64)
     if type(values) is list and set(map(type, values)) <= _FLOAT_TYPES:
         with suppress(OverflowError):  # reported below, with its row
             return np.fromiter(values, dtype=np.float64, count=len(values))

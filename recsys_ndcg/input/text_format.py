@@ -5,9 +5,8 @@ from __future__ import annotations
 import codecs
 import csv
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from recsys_ndcg.errors import InvalidInputError, quote, warn
 from recsys_ndcg.files import Content
@@ -111,7 +110,8 @@ class TextFormat:
         try:
             text = content.data.decode(encoding).removeprefix(_BYTE_ORDER_MARK)
         except UnicodeError as error:
-            if not (self.encoding or has_mark or _find_reason(content.data)):
+            is_binary = _explain_bytes(content.data) or _CONTROL.search(content.data)
+            if not (self.encoding or has_mark or is_binary):
                 warn(
                     f"{content.name}: not text in UTF-8, so it is read as Latin-1, an older "
                     "encoding. To silence this, give `(path, rn.TextFormat(encoding='latin-1'))`."
@@ -197,37 +197,15 @@ def split_format(data: Any, text_format: TextFormat | None = None) -> tuple[Any,
     return data if is_pair else (data, text_format)
 
 
-class UnreadColumn:
-    """A column of text that nobody reads but for its first rows.
-
-    Parameters
-    ----------
-    text : str
-        The table.
-    text_format : TextFormat
-        Its format.
-    place : int
-        The number of the column, from 0.
-    """
-
-    def __init__(self, text: str, text_format: TextFormat, place: int) -> None:
-        self._text, self._format, self._place = text, text_format, place
-
-    def __iter__(self) -> Iterator[str]:
-        """Iterate over the first rows."""
-        return iter(self[:1000])
-
-    def __getitem__(self, rows: slice) -> list[str]:
-        """Return the first rows."""
-        lines = self._text[:MAX_HEADER_LENGTH].splitlines()[bool(self._format.heading) :][rows]
-        how = TextFormat(self._format.find_separator(self._text))
-        fields = [how.split_first_line(line) for line in lines if line]
-        return [one[self._place] for one in fields if len(one) > self._place]
-
-
 def get_first_line(text: str) -> str:
     """Return the first line, or the beginning of a line that is too long for a header."""
     return re.split(r"[\r\n]", text[:MAX_HEADER_LENGTH], maxsplit=1)[0]
+
+
+def raise_at(name: str, line: int, problem: str) -> NoReturn:
+    """Raise the error that a line of a file cannot be read."""
+    msg = f"{name}, line {line}: {problem}"
+    raise InvalidInputError(msg) from None
 
 
 def _explain_bytes(data: bytes) -> str:
@@ -244,11 +222,6 @@ def _explain_bytes(data: bytes) -> str:
         return f"It starts like a {compression} file: let its name end in {compression}{sheet}."
     advice = f"give `(path, rn.TextFormat(encoding={utf16!r}))`."
     return f"It looks like UTF-16: {advice}" if utf16 else ""
-
-
-def _find_reason(data: bytes) -> str:
-    """Return why bytes are no text in any encoding of single bytes; "" if they may be."""
-    return _explain_bytes(data) or ("control characters" if _CONTROL.search(data) else "")
 
 
 def _detect_utf16(data: bytes) -> str:

@@ -1,256 +1,40 @@
-"""Text tables: CSV, JSON lines and TREC files."""
+"""CSV and similar text: parsed by pyarrow if it is plain, else carefully, line by line.
+
+pyarrow parses in several threads, several times faster. The result is the same to the last bit; the
+careful parser has a message for every fault.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
-import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import chain
-from typing import Any, NamedTuple, NoReturn
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import Floats, Ids
 from recsys_ndcg.errors import InvalidInputError, quote
-from recsys_ndcg.files import Content, is_file_source
-from recsys_ndcg.input.ids import EncodedIds, unify_numbers
-from recsys_ndcg.input.rows import Rows, to_column, to_floats
+from recsys_ndcg.files import Content
+from recsys_ndcg.input.ids import EncodedIds, encode_text, import_pyarrow, unify_numbers
 from recsys_ndcg.input.text_format import (
     MAX_COLUMNS,
+    MAX_HEADER_LENGTH,
     SCORES_HEADER,
     TextFormat,
     get_first_line,
-    split_format,
+    raise_at,
 )
+from recsys_ndcg.parallel import map_in_threads
 
-_JSON_EXAMPLE = '{"user": 1, "item": 2, "estimated": 3.5, "true": 4}'
-
-
-def is_json(text: str) -> bool:
-    """Return whether the first line of a text is a JSON object.
-
-    Examples
-    --------
-    >>> is_json('{"user": 1}'), is_json("{user},item"), is_json("user,item")
-    (True, False, False)
-    """
-    line = text[: 1 << 20].lstrip().partition("\n")[0]
-    try:
-        return line.startswith("{") and isinstance(json.loads(line), dict)
-    except (ValueError, RecursionError):
-        return False
-
-
-class JsonObjects(NamedTuple):
-    """What a file of JSON holds, if it is one value: lists per user, or rows.
-
-    Parameters
-    ----------
-    data : dict or list
-        The value; keys that are all written as whole numbers are numbers, as ids in CSV.
-    """
-
-    data: Any
-
-
-def read_json(name: str, text: str) -> JsonLines | JsonObjects:
-    r"""Read JSON: an object per line, which is a row, or one value, which is a whole table.
-
-    Examples
-    --------
-    >>> read_json("r.json", '{"7": ["a", "b"]}').data
-    {7: ['a', 'b']}
-    >>> read_json("r.jsonl", '{"user": 7, "item": "a"}\n{"user": 8, "item": "b"}')["user"]
-    [7, 8]
-    """
-    start, _, rest = text.strip().partition("\n")
-    try:
-        whole = json.loads(text) if not rest or not is_json(start) else None
-    except (ValueError, RecursionError):
-        return JsonLines(name, text)
-    if isinstance(whole, list):
-        return JsonObjects(whole)
-    if isinstance(whole, dict) and {"user", "item"} <= whole.keys():  # columns, as of pandas
-        are_columns = all(isinstance(one, dict) for one in whole.values())
-        return JsonObjects(pd.DataFrame(whole)) if are_columns else JsonObjects(whole)
-    users = whole if isinstance(whole, dict) else JsonLines(name, text).merge_users()
-    if users and all(isinstance(one, list | dict) for one in users.values()):
-        return JsonObjects(_number_keys({user: _number_keys(one) for user, one in users.items()}))
-    return JsonLines(name, text)
-
-
-def _number_keys(data: Any) -> Any:
-    """Return an object with numbers as keys, if all are written as plain whole numbers."""
-    keys = parse_integers([*data]) if isinstance(data, dict) and data else None
-    return data if keys is None else dict(zip(keys.tolist(), data.values(), strict=True))
-
-
-class JsonLines(Mapping[str, Any]):
-    """The columns of a file with one JSON object per line; a missing value is None.
-
-    Parameters
-    ----------
-    name : str
-        The file's name in messages.
-    text : str
-        The file's text.
-
-    Raises
-    ------
-    InvalidInputError
-        A line is not an object, or there are too many different names.
-    """
-
-    def __init__(self, name: str, text: str) -> None:
-        self._name = name
-        self._rows: list[tuple[int, dict[str, Any]]] = []
-        names: dict[str, None] = {}
-        for number, line in enumerate(io.StringIO(text), start=1):
-            if not line.strip():
-                continue
-            row = self._parse_line(number, line)
-            names.update(dict.fromkeys(row))
-            if len(names) > MAX_COLUMNS:
-                _raise_at(name, number, f"there are more than {MAX_COLUMNS} different names.")
-            self._rows.append((number, row))
-        self._names = list(names)
-
-    def __getitem__(self, name: str) -> list[Any]:
-        """Return a column."""
-        if name not in self._names:
-            raise KeyError(name)
-        known = (row.get(name) for _, row in self._rows)
-        is_list = isinstance(next((one for one in known if one is not None), None), list)
-        for number, row in self._rows:
-            value = row.get(name)
-            if isinstance(value, dict) or (isinstance(value, list) and not is_list):
-                _raise_at(self._name, number, f"{name} is {quote(value)}; write a number, or text.")
-        return [row.get(name) for _, row in self._rows]
-
-    def __iter__(self) -> Iterator[str]:
-        """Iterate over the names of the columns."""
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        """Return the number of columns."""
-        return len(self._names)
-
-    def merge_users(self) -> dict[str, Any]:
-        """Return all lines as one object if each has one name of its own, as {user: items} has."""
-        pairs = [*chain.from_iterable(row.items() for _, row in self._rows)]
-        return dict(pairs) if len(pairs) == len(self._rows) == len(self._names) > 1 else {}
-
-    def _parse_line(self, number: int, line: str) -> dict[str, Any]:
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError):  # also for a number of thousands of digits
-            row = None
-        if not isinstance(row, dict):
-            fix = " Write each object of an array on its own line." if line[:1] == "[" else ""
-            if line.strip() == "{":
-                fix = " Write each object on one line. For a saved report use 'recsys-ndcg report'."
-            problem = f"{quote(line.strip())} is not a JSON object, such as {_JSON_EXAMPLE}.{fix}"
-            _raise_at(self._name, number, problem)
-        return row
-
-
-def _raise_at(name: str, line: int, problem: str) -> NoReturn:
-    msg = f"{name}, line {line}: {problem}"
-    raise InvalidInputError(msg) from None
-
-
-#: The fields of a line in each kind of TREC file: TREC's, and those of BEIR or MS MARCO.
-_TREC = {
-    "qrels": (("topic", "iteration", "document", "grade"), ("topic", "document", "grade")),
-    "run": (("topic", "Q0", "document", "rank", "score", "tag"), ("topic", "document", "score")),
-}
-
-
-def read_trec(source: Any, table: str) -> Rows:
-    """Read qrels as labels, or a run as results, from a file or {topic: {document: number}}.
-
-    As in trec_eval, a negative grade means unlabelled, and the rank column is ignored. A line of
-    three fields is that of BEIR (qrels, perhaps with a heading) or of MS MARCO (a run; its numbers
-    are ranks if they are 1, 2, 3 and so on in each topic).
-    """
-    source, text_format = split_format(source, TextFormat())
-    value = _TREC[table][0][-1 if table == "qrels" else 4]
-    name, width = "The dict", 0
-    rows: list[Any] | None = None
-    if is_file_source(source):
-        content = Content.of(source)
-        name = content.name
-        text = text_format.decode(
-            content, f"Save it as text in UTF-8, each line '{' '.join(_TREC[table][0])}'."
-        )
-        if text.lstrip().startswith("{"):
-            source = read_json(name, text)
-            source = source.data if isinstance(source, JsonObjects) else source
-        else:
-            rows, width = _parse_trec(name, text, table)
-    if rows is None and isinstance(source, Mapping):
-        for user, numbers in source.items():
-            if not isinstance(numbers, Mapping):
-                msg = f"Topic {user!r} has {quote(numbers)}; give a dict {{document: {value}}}."
-                raise InvalidInputError(msg)
-        rows = [(user, item, x) for user, numbers in source.items() for item, x in numbers.items()]
-    if rows is None:
-        msg = f"Give a TREC file or a dict {{topic: {{document: {value}}}}}, not {quote(source)}."
-        raise InvalidInputError(msg)
-    if not rows:
-        msg = f"{name}: there are no entries."
-        raise InvalidInputError(msg)
-    user, item, values = zip(*rows, strict=True)
-    ids = {"user": to_column(user, "topic"), "item": to_column(item, "document")}
-    numbers = to_floats(list(values), table)
-    if table == "run":
-        is_ranked = width == 3 and are_ranks(ids["user"], numbers)
-        numbers = -numbers if is_ranked else numbers
-        return Rows({**ids, "estimated": numbers}, "results", is_ranked, score="score")
-    return Rows({**ids, "true": np.where(numbers < 0, np.nan, numbers)}, "labels")
-
-
-def _parse_trec(name: str, text: str, table: str) -> tuple[list[Any], int]:
-    """Return the topic, the document and the number of each line, and the width of the lines."""
-    rows: list[Any] = []
-    form = " ".join(_TREC[table][0])
-    fields: Sequence[str] = ()
-    for number, line in enumerate(io.StringIO(text, newline=None), start=1):
-        parts = line.split()
-        if not parts:
-            continue
-        if not fields:
-            fields = next((one for one in _TREC[table] if len(one) == len(parts)), _TREC[table][0])
-            if len(parts) == 3 and np.isnan(parse_number(parts[2])):  # a heading
-                continue
-        at = fields.index("score" if table == "run" else "grade")
-        try:
-            if len(parts) != len(fields) or UNUSUAL_NUMBER.search(parts[at]):
-                raise ValueError  # noqa: TRY301 - the same fault as a bad number
-            rows.append((parts[0], parts[fields.index("document")], float(parts[at])))
-        except ValueError:
-            _raise_at(name, number, f"{quote(line.strip())} is not '{form}'.")
-    return rows, len(fields)
-
-
-def are_ranks(user: Any, numbers: Any) -> bool:
-    """Return whether the numbers of each user are 1, 2, 3 and so on, in any order.
-
-    Examples
-    --------
-    >>> are_ranks(["a", "a", "b"], np.array([2.0, 1.0, 1.0])), are_ranks(["a"], np.array([0.5]))
-    (True, False)
-    """
-    if not len(numbers) or numbers.min() != 1:
-        return False
-    owner = user.codes if isinstance(user, EncodedIds) else np.asarray(user)
-    ranks = pd.Series(numbers).groupby(owner).rank(method="max")
-    return bool((ranks == numbers).all())
-
-
+_BLOCK_BYTES = 1 << 21
+_OLDEST_PYARROW = 21  # older ones may crash, for instance at a line with a million fields
+_PLAIN_SEPARATORS = frozenset("\t,;| ")
+_SAMPLE = 1000  # rows of a column that is not read
+#: The usual words for a missing number.
+_MISSING = ("", *["nan", "NaN", "NAN", "na", "NA", "none", "None", "NONE", "null", "Null", "NULL"])
 #: Separators that may be meant, and how to type them.
 _TYPED = {"::": "'::'", "\t": "'tab'", **{sign: f"'{sign}'" for sign in ",;|"}, " ": "'space'"}
 #: What Python accepts in a number, and DuckDB, Arrow and pandas do not: 1_000, and digits of
@@ -284,6 +68,117 @@ class ColumnChoice(NamedTuple):
 
 #: Chooses the columns to read, given the names of all.
 Chooser = Callable[[Sequence[str]], ColumnChoice]
+
+
+def parse_text(
+    content: Content, text: str, text_format: TextFormat, choose: Chooser
+) -> pd.DataFrame | dict[str, Any]:
+    """Parse text with pyarrow if it is plain, else carefully."""
+    columns = parse_plain(content, text, text_format, choose)
+    return parse_carefully(content.name, text, text_format, choose) if columns is None else columns
+
+
+def parse_plain(
+    content: Content, text: str, text_format: TextFormat, choose: Chooser
+) -> dict[str, Any] | None:
+    """Parse plain text with pyarrow.
+
+    Parameters
+    ----------
+    content : Content
+        The file.
+    text : str
+        The file's text.
+    text_format : TextFormat
+        Its format.
+    choose : callable
+        Chooses the columns to parse. For the others, only the number of fields is checked.
+
+    Returns
+    -------
+    dict or None
+        All columns; those that were not chosen are lists of their first fields. Ids are integers
+        if all of them are written as plain integers, else encoded text. None if the text is not
+        plain.
+    """
+    pa = import_pyarrow()
+    if pa is None or int(pa.__version__.partition(".")[0]) < _OLDEST_PYARROW:
+        return None
+    separator = text_format.find_separator(text)
+    if separator == "::":
+        text, separator = text.replace("::", "\t"), "\t"
+    line = get_first_line(text)
+    header = _parse_header(line, separator, has_header=bool(text_format.heading))
+    if header is None or is_mostly_empty(text, separator):
+        return None
+    names, ids, numbers, _ = choose(header)
+    if not ids:
+        return None
+    from pyarrow import csv as arrow_csv  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
+
+    types = dict.fromkeys(ids, pa.string()) | dict.fromkeys(numbers, pa.float64())
+    try:
+        is_unchanged = text.isascii() and len(text) == len(content.data)
+        data = pa.py_buffer(content.data if is_unchanged else text.encode())
+        table = arrow_csv.read_csv(
+            pa.BufferReader(data.slice(len(line.encode()) if text_format.heading else 0)),
+            arrow_csv.ReadOptions(column_names=names, block_size=_BLOCK_BYTES),
+            arrow_csv.ParseOptions(
+                delimiter=separator,
+                quote_char='"' if '"' in text else False,
+                newlines_in_values='"' in text,
+            ),
+            arrow_csv.ConvertOptions(
+                check_utf8=False,  # it was decoded
+                include_columns=[*types],
+                column_types=types,
+                null_values=_MISSING,
+                strings_can_be_null=False,
+                decimal_point=text_format.decimal,
+            ),
+        )
+        numeric = {name: _convert_numbers(table[name], numbers[name]) for name in numbers}
+        encoded = map_in_threads(lambda name: _convert_ids(table[name]), ids, len(table))
+        lines = text[:MAX_HEADER_LENGTH].splitlines()[bool(text_format.heading) :]
+        sample = [one for one in csv.reader(lines[:_SAMPLE], delimiter=separator) if one]
+    except (pa.ArrowException, csv.Error, UnicodeEncodeError):  # for lone surrogates
+        return None
+    columns: dict[str, Any] = {**numeric, **dict(zip(ids, encoded, strict=True))}
+    unread = {name: [one[place] for one in sample] for place, name in enumerate(names)}
+    return None if any(one is None for one in columns.values()) else {**unread, **columns}
+
+
+def _parse_header(line: str, separator: str, *, has_header: bool) -> list[str] | None:
+    """Return the names of the columns, None if the first line is unusual or may be JSON."""
+    is_odd = line.count('"') % 2 or line.lstrip().startswith("{") or line.startswith("\ufeff")
+    if separator not in _PLAIN_SEPARATORS or is_odd or len(line) == MAX_HEADER_LENGTH:
+        return None
+    fields = TextFormat(separator).split_first_line(line)
+    if not 2 <= len(fields) <= line.count(separator) + 1 <= MAX_COLUMNS:
+        return None
+    if not has_header:
+        return [str(place + 1) for place in range(len(fields))]
+    names = [name.strip() for name in fields]
+    if len(set(names)) < len(names) or tuple(names[: len(SCORES_HEADER)]) == SCORES_HEADER:
+        return None
+    return names
+
+
+def _convert_numbers(column: Any, may_be_empty: bool) -> Floats | None:  # noqa: FBT001 - private
+    """Return numbers, NaN for an empty field; None if one is infinite, or must not be empty."""
+    values: Floats = column.to_numpy()
+    n_empty = column.null_count
+    is_plain = np.count_nonzero(~np.isfinite(values)) == n_empty
+    return values if is_plain and (may_be_empty or not n_empty) else None
+
+
+def _convert_ids(column: Any) -> Ids | EncodedIds | None:
+    """Return integers, or encoded text; None if an id may be missing."""
+    encoded = encode_text(column)
+    if encoded is None or not all(map(str.strip, encoded.ids)):
+        return None
+    integers = parse_integers(encoded.ids.tolist())
+    return encoded if integers is None else integers[encoded.codes]
 
 
 def parse_carefully(name: str, text: str, text_format: TextFormat, choose: Chooser) -> pd.DataFrame:
@@ -392,7 +287,7 @@ class TextTable:
             fix = f"Put a field that contains {quote(separator)} in double quotes."
             if wide := _TOO_WIDE.search(reason):
                 reason = f"{wide[3]} fields in place of {wide[1]}. {fix}"
-                _raise_at(self._name, int(wide[2]), reason)
+                raise_at(self._name, int(wide[2]), reason)
             msg = f"{self._name}: cannot be parsed ({reason}). {fix}"
             raise InvalidInputError(msg) from None
         self._check_separator(frame, text, separator)
@@ -436,7 +331,7 @@ class TextTable:
                         f"{quote(separator.join(fields))}. Was it cut off? Write a missing value "
                         "as an empty field."
                     )
-                    _raise_at(self._name, line, problem)
+                    raise_at(self._name, line, problem)
         except csv.Error:  # a field exceeds the csv module's limit; pandas has parsed it
             return
 
@@ -448,7 +343,7 @@ class TextTable:
             problem = f"{name} {fault.format(quote(self.frame[name].iloc[place]))}."
             if line == 1:
                 problem += " If this line is a heading, leave out heading=False."
-            _raise_at(self._name, line, problem)
+            raise_at(self._name, line, problem)
 
 
 def parse_number(text: str) -> float:

@@ -1,6 +1,6 @@
+from recsys_ndcg.lists.candidates import CataloguePool as CataloguePool
 from recsys_ndcg.lists.candidates import add_background as add_background
 from recsys_ndcg.lists.candidates import draw_from_candidates as draw_from_candidates
-from recsys_ndcg.lists.catalogue import CataloguePool as CataloguePool
 from recsys_ndcg.lists.facts import Facts as Facts
 from recsys_ndcg.lists.facts import Grades as Grades
 from recsys_ndcg.lists.facts import find_suspicions as find_suspicions
@@ -8,10 +8,10 @@ from recsys_ndcg.lists.grouped_lists import GroupedLists as GroupedLists
 from recsys_ndcg.lists.grouped_lists import Pool as Pool
 from recsys_ndcg.lists.grouped_lists import contains_pairs as contains_pairs
 from recsys_ndcg.lists.labels import digest_labels as digest_labels
+from recsys_ndcg.lists.labels import format_rows as format_rows
 from recsys_ndcg.lists.labels import hash_ids as hash_ids
+from recsys_ndcg.lists.labels import prepare_lists as prepare_lists
 from recsys_ndcg.lists.labels import remove_impossible as remove_impossible
-from recsys_ndcg.lists.preparation import format_rows as format_rows
-from recsys_ndcg.lists.preparation import prepare_lists as prepare_lists
 from recsys_ndcg.lists.ranked_lists import RankedLists as RankedLists
 from recsys_ndcg.lists.ranked_lists import group_rows as group_rows
 from recsys_ndcg.lists.ranked_lists import join_tables as join_tables

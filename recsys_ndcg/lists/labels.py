@@ -1,8 +1,7 @@
-"""The labels of lists, and digests of each user's, by which reports use the same ratings."""
+"""Labels of lists: as a convention counts them, and digests by which reports use the same ones."""
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from recsys_ndcg.arrays import Ids
+from recsys_ndcg.arrays import Flags, Ids
+from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import is_encodable
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 from recsys_ndcg.lists.grouping import Pairs, group_by_user
@@ -48,6 +48,47 @@ def remove_impossible(lists: GroupedLists) -> GroupedLists:
     kept = lists.select_rows(~lists.impossible).with_columns(impossible=None)
     kept = replace(kept, unlisted_offsets=offsets, unlisted=unlisted.without_user)
     return replace(kept, missing=(kept.n_items == 0) & (kept.n_unlisted > 0))
+
+
+def prepare_lists(
+    lists: GroupedLists, convention: Convention, *, unlabelled_as: float | None = None
+) -> GroupedLists:
+    """Apply the choices `impossible`, `unlabelled` and `unlisted` to lists.
+
+    Parameters
+    ----------
+    lists : GroupedLists
+        Lists without `Objections`.
+    convention : Convention
+        The choices.
+    unlabelled_as : float, optional
+        A grade for unlabelled items.
+    """
+    if unlabelled_as is not None:
+        lists = lists.with_columns(true=np.where(np.isnan(lists.true), unlabelled_as, lists.true))
+    if convention.impossible == "drop":
+        lists = remove_impossible(lists)
+    elif lists.impossible is not None and convention.impossible == "last":  # and tied
+        estimated = np.where(lists.impossible, -np.inf, lists.estimated)
+        lists = lists.with_columns(estimated=estimated, impossible=None)
+    if convention.unlisted == "ignore" and len(lists.unlisted["true"]):
+        offsets = np.zeros_like(lists.unlisted_offsets)
+        empty = {name: column[:0] for name, column in lists.unlisted.items()}
+        lists = replace(lists, unlisted_offsets=offsets, unlisted=empty)
+    if convention.unlabelled == "filter" and lists.pool.count_unlabelled(lists).any():
+        lists = lists.pool.select_labelled(lists)
+    return lists
+
+
+def format_rows(lists: GroupedLists, rows: Flags) -> str:
+    """Return the users and items of the first three rows in a mask."""
+    chosen = np.flatnonzero(rows)[:3]
+    users = lists.users[np.searchsorted(lists.offsets, chosen, side="right") - 1].tolist()
+    if lists.item_ids is None or lists.item_codes is None:
+        return ", ".join(f"user {user!r}" for user in users)
+    items = lists.item_ids[lists.item_codes[chosen]].tolist()
+    pairs = zip(users, items, strict=True)
+    return ", ".join(f"user {user!r} item {item!r}" for user, item in pairs)
 
 
 def digest_labels(lists: GroupedLists) -> NDArray[np.uint32]:
@@ -93,9 +134,6 @@ def hash_ids(ids: Ids) -> NDArray[np.uint64]:
         ids = ids.astype(f"{ids.dtype.kind}8[ns]").astype(np.int64)
     if ids.dtype.kind in "ib" or (ids.dtype.kind == "u" and ids.max(initial=0) <= _HIGHEST):
         return _hash_values(ids.astype(np.int64))
-    if pd.api.types.infer_dtype(ids, skipna=False) == "string":
-        with suppress(UnicodeEncodeError):  # a lone surrogate
-            return _hash_values(ids.astype(object))
     values = ids.tolist()
     is_whole = np.array([_is_whole(value) for value in values], dtype=bool)
     texts = [value if isinstance(value, str) else repr(value) for value in values]

@@ -82,14 +82,13 @@ def join_tables(  # noqa: PLR0913 - two tables and their options
         results.check_not_empty()
     rule = Convention().replace(duplicates=duplicates).duplicates
     (users, user), (item_ids, item) = labels.encode_with(results)
-    split = len(labels.user)
-
-    def group(table: Rows, rows: slice, name: str) -> tuple[Pairs, Positions, Positions]:
-        pairs = Pairs({**table.columns, "user": user[rows], "item": item[rows]}, name)
-        return group_distinct(pairs, users, item_ids, rule)
-
-    label_pairs, _, label_repeats = group(labels, slice(split), "labels")
-    result_pairs, offsets, result_repeats = group(results, slice(split, None), "results")
+    tables = [
+        Pairs({**table.columns, "user": user[place], "item": item[place]}, name)
+        for place, (table, name) in enumerate([(labels, "labels"), (results, "results")])
+    ]
+    (label_pairs, _, label_repeats), (result_pairs, offsets, result_repeats) = (
+        group_distinct(pairs, users, item_ids, rule) for pairs in tables
+    )
     joined, unlisted = _join_labels(result_pairs, label_pairs, len(users), len(item_ids))
     unlisted_offsets = count_offsets(unlisted.user, len(users))
     lists = GroupedLists(

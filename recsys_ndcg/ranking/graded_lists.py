@@ -23,7 +23,7 @@ class GradedLists(Cache):
     Parameters
     ----------
     lists : GroupedLists
-        The result of `recsys_ndcg.lists.preparation.prepare_lists`.
+        The result of `recsys_ndcg.lists.prepare_lists`.
     sort_grades : bool
         Whether to sort the grades of each list, highest first, so that gains need no other sort;
         grades then no longer belong to items.

@@ -24,7 +24,7 @@ class SortedLists(Cache):
     Parameters
     ----------
     lists : GroupedLists
-        The result of `recsys_ndcg.lists.preparation.prepare_lists`.
+        The result of `recsys_ndcg.lists.prepare_lists`.
     convention : Convention
         Its `tie_tolerance` decides which estimates are equal; its `ties` are not read here.
     depth : int, optional

@@ -1,10 +1,12 @@
-"""Interactions: rows of users and items, with ratings, times and further columns."""
+"""Interactions: rows of users and items that are no predictions, and their one reader."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from numbers import Integral
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -17,12 +19,25 @@ from recsys_ndcg.arrays import (
     Positions,
     ReadOnlyArrays,
     compute_offsets,
-    concat_ids,
     concat_ranges,
-    sort_by_key,
 )
-from recsys_ndcg.errors import quote
-from recsys_ndcg.input import EncodedIds, encode_ids, format_id, make_index, raise_for_rows, to_ids
+from recsys_ndcg.errors import InvalidInputError, quote
+from recsys_ndcg.files import are_existing_files, is_file_source
+from recsys_ndcg.input import (
+    EncodedIds,
+    Table,
+    encode_ids,
+    format_id,
+    is_frame,
+    make_index,
+    match_columns,
+    raise_for_rows,
+    read_rows,
+    reject_text_lists,
+    split_format,
+    to_column,
+    to_ids,
+)
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.parallel import map_in_threads
 
@@ -194,55 +209,150 @@ class Interactions:
         return replace(self, **changed)
 
     @lazy_property
-    def _sorted_keys(self) -> tuple[Positions, Positions]:
-        """The order of the rows by user and item, and a number for each pair in that order."""
-        n_items = len(self.item.ids)
-        keys = self.user.codes.astype(np.int64) * n_items + self.item.codes
-        order, _ = sort_by_key(keys, len(self.user.ids) * n_items)
-        return order, keys[order]
+    def _pairs(self) -> pd.Index[int]:
+        """A whole number for the user and item of each row."""
+        users, n_items = self.user.codes.astype(np.int64), len(self.item.ids)
+        pairs: pd.Index[int] = pd.Index(users * n_items + self.item.codes)
+        return pairs
 
-    @property
+    @lazy_property
     def is_repeated(self) -> Flags:
         """Whether the pair of user and item of each row was there before."""
-        order, keys = self._sorted_keys
-        found = np.zeros(len(self), dtype=bool)
-        found[order[1:][keys[1:] == keys[:-1]]] = True
-        return found
+        return self._pairs.duplicated()
+
+    @lazy_property
+    def _first_rows(self) -> pd.Series[int]:
+        """The first row of each pair of user and item."""
+        rows = np.flatnonzero(~self.is_repeated)
+        return pd.Series(rows, self._pairs[rows])
 
     def find_rows(self, other: Interactions) -> Positions:
         """Return the first row here with the pair of each row of another part, -1 if none has."""
-        user = self.user.find(other.user.ids)
-        item = self.item.find(other.item.ids)
-        return self.find_pairs(user[other.user.codes], item[other.item.codes])
-
-    def find_pairs(self, user: Positions, item: Positions) -> Positions:
-        """Return the first row with each pair of codes, -1 if none has; -1 is an unknown id."""
-        order, keys = self._sorted_keys
-        wanted = user * len(self.item.ids) + item
-        ascending = np.argsort(wanted)  # a search in this order is several times as fast
-        place = np.empty_like(ascending)
-        place[ascending] = np.searchsorted(keys, wanted[ascending])
-        place = np.minimum(place, len(keys) - 1)
-        is_found = (keys[place] == wanted) & (user >= 0) & (item >= 0)
-        return np.where(is_found, order[place], -1)
+        user = self.user.find(other.user.ids)[other.user.codes]
+        item = self.item.find(other.item.ids)[other.item.codes]
+        pairs = np.where((user >= 0) & (item >= 0), user * len(self.item.ids) + item, -1)
+        places = self._first_rows.index.get_indexer(pd.Index(pairs))
+        return np.append(self._first_rows.to_numpy(), -1)[places]
 
     def contains(self, other: Interactions) -> Flags:
         """Return whether the pair of each row of another part is here."""
         return self.find_rows(other) >= 0
 
 
-def concat_interactions(parts: Sequence[Interactions]) -> Interactions:
-    """Return the rows of several parts; ratings or times that one has not are missing."""
-    joined: dict[str, Any] = {
-        column: concat_ids([getattr(one, column)[:] for one in parts])
-        for column in ("user", "item")
-    }
-    for column in ("rating", "time"):
-        each = [getattr(one, column) for one in parts]
-        if any(one is not None for one in each):
-            filled = [
-                np.full(len(part), np.nan) if one is None else one
-                for part, one in zip(parts, each, strict=True)
-            ]
-            joined[column] = np.concatenate(filled)
-    return replace(Interactions.of(**joined), names=parts[0].names)
+def read_interactions(
+    data: Any, name: str, columns: Mapping[str, str] | None = None, kind: str = "interactions"
+) -> Interactions:
+    """Read users and items, and perhaps ratings, times and further columns.
+
+    Parameters
+    ----------
+    data : table, path, rows, mapping, matrix, ids, or trainset, testset or dataset of Surprise
+        A table may be of any library, also lazy, with other names of columns, or with a row per
+        user whose cells are lists. A file may be of any kind, with or without a heading. Rows are
+        tuples of two to four fields. A mapping is {user: [items]} or {user: {item: rating}}. Ids
+        are enough if only one column is needed.
+    name : str
+        What the rows are, in messages, such as ``"train="``.
+    columns : mapping, optional
+        The table's names of user, item, rating and timestamp.
+    kind : {'interactions', 'ratings', 'users', 'items'}
+        Which of these must be there: users and items; these and ratings; or only one.
+
+    Raises
+    ------
+    InvalidInputError
+        The data has another form, or no rows.
+
+    Examples
+    --------
+    >>> read_interactions({"ann": ["a", "b"], "bob": ["a"]}, "train=").item.values.tolist()
+    ['a', 'b', 'a']
+    """
+    if isinstance(data, Interactions):
+        return data
+    if isinstance(data, Iterator) and not is_file_source(data):
+        data = list(data)
+    try:
+        found = _read(data, columns, kind)
+    except InvalidInputError as error:
+        msg = f"{name}: {error}"
+        raise InvalidInputError(msg) from None
+    if not len(found):
+        msg = f"{name}: there are no rows. Check the filter or the file that they came from."
+        raise InvalidInputError(msg)
+    return found
+
+
+def _are_ids(data: Any) -> bool:
+    """Return whether data are a column, or another collection, of ids.
+
+    Examples
+    --------
+    >>> _are_ids(["a", "b"]), _are_ids({1, 2}), _are_ids([("ann", "a")])
+    (True, True, False)
+    """
+    source, text_format = split_format(data)
+    is_table = isinstance(data, Mapping) or is_frame(data)
+    if is_table or is_file_source(source) or text_format is not None or are_existing_files(data):
+        return False
+    if not isinstance(data, Iterable) or getattr(data, "ndim", 1) != 1:
+        return False
+    first = next(iter(data), None)
+    return not isinstance(first, Mapping | list | tuple | set | np.ndarray | np.void | os.PathLike)
+
+
+def is_table_by_item(data: Any) -> bool:
+    """Return whether data are a table in memory that has no users."""
+    if not is_frame(data):
+        return isinstance(data, Mapping) and "item" in data and "user" not in data
+    names = getattr(getattr(data, "index", None), "names", [])
+    return "user" not in names and not Table(data).has_candidate("user")
+
+
+def split_catalogue(catalogue: Any) -> tuple[Any, Any]:
+    """Return (items, None) or (None, number of items) for what could be recommended.
+
+    Examples
+    --------
+    >>> split_catalogue(5000), split_catalogue({"ann": 20}), split_catalogue(["a", "b"])
+    ((None, 5000), (None, {'ann': 20}), (['a', 'b'], None))
+    """
+    is_size = isinstance(catalogue, Integral)
+    if isinstance(catalogue, Mapping):
+        sizes = catalogue.values()
+        is_size = len(sizes) > 0 and all(isinstance(one, Integral) for one in sizes)
+    elif isinstance(catalogue, pd.Series) and match_columns([catalogue.index.name]).get("item"):
+        catalogue = catalogue.index  # of counts of items
+    elif isinstance(catalogue, pd.Series):
+        # a column of ids has the index of its table
+        has_users = catalogue.index.name == "user" or catalogue.index.dtype.kind not in "iu"
+        is_size = catalogue.dtype.kind in "iu" and has_users
+    return (None, catalogue) if is_size else (catalogue, None)
+
+
+def read_ratings(data: Any) -> pd.DataFrame:
+    """Return ratings in any form as a table.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns user, item, rating and, if the data has times, timestamp: seconds since 1970.
+
+    Raises
+    ------
+    InvalidInputError
+        The data cannot be read, or has no ratings.
+    """
+    return read_interactions(data, "ratings", kind="ratings").to_frame()
+
+
+def _read(data: Any, columns: Mapping[str, str] | None, kind: str) -> Interactions:
+    key = "item" if kind == "items" else "user"
+    if kind in {"users", "items"} and _are_ids(data):
+        data = Table({key: to_column(data, key)}, kind=kind)
+    rows = read_rows(data, columns, table=kind)
+    reject_text_lists(rows)
+    missing = np.zeros(rows.n_rows, dtype=np.int64)  # only the others count
+    ids = [rows.columns.get(one, missing) for one in ("user", "item")]
+    numbers = [rows.columns.get(one) for one in ("rating", "timestamp")]
+    return replace(Interactions.of(*ids, *numbers), names=rows.names, others=rows.others)

@@ -192,7 +192,7 @@ def map_columns(
         raise InvalidInputError(msg)
     else:
         names = heading.use_columns(*heading.choose_columns())
-        heading.warn_of_recognised_names()
+        heading.warn_of_names(names)
     kinds = {ours: heading.find_cell_kind(theirs) for ours, theirs in names.items()}
     lists = [one for one, kind in kinds.items() if kind == "list" and one != "user"]
     others = [names[one] for one in names if one not in ("user", *lists)]

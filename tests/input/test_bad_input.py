@@ -96,7 +96,7 @@ def test_bad_predictions_are_rejected(data: Any, match: str) -> None:
 ACTS: list[tuple[Callable[[], Any], str]] = [
     (lambda: join(LABELS[:0]), "no rows|no entries|empty"),
     (lambda: join(results=RESULTS[:0]), "no rows"),
-    (lambda: rn.RankedLists.from_trec({}, {}), "no entries"),
+    (lambda: rn.RankedLists.from_trec({}, {}), "no items in any list"),
     (lambda: join(LABELS.assign(true=[math.inf, 1, 2]), metrics="precision@1", threshold=3),
      "true: an infinite grade in row 0"),
     (lambda: join(pd.concat([LABELS, LABELS])), "labels: user .* twice .*3 such repeats"),

@@ -19,7 +19,7 @@ import polars as pl
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.input import EncodedIds, format_id, plain_text
+from recsys_ndcg.input import EncodedIds, format_id, text_tables
 from recsys_ndcg.lists import to_lists
 from tests.errors import assert_rejected, rejects
 from tests.input.tables import write
@@ -215,7 +215,7 @@ def test_whole_numbers_of_64_bits_are_numbers(
     rows = [(7, 7, 1.0, 2.0)] * begins + rows
     limit: Any = {"memory_limit": "2GB"} if begins or "limit" in form else {}
     if form == "CSV without pyarrow":
-        monkeypatch.setattr(plain_text, "import_pyarrow", lambda: None)
+        monkeypatch.setattr(text_tables, "import_pyarrow", lambda: None)
     for ties in BY_ITEM[: 1 if limit else 4]:
         options: Any = {"metrics": "ndcg@1", "convention": rn.Convention(ties=ties)}
         report = rn.evaluate(rows, **options)

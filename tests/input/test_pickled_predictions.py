@@ -31,7 +31,7 @@ from surprise.prediction_algorithms.predictions import Prediction
 
 import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
-from recsys_ndcg.input import pickles
+from recsys_ndcg.input import file_kinds, pickles
 from recsys_ndcg.input.pickles import DamagedPickleError, ForbiddenNameError, load, read_pickle
 from recsys_ndcg.lists import to_lists
 from tests.commands import run_python
@@ -133,9 +133,9 @@ def test_other_bytes_are_not_taken_for_a_pickle(tmp_path: Path) -> None:
         "no columns 'item', 'estimated'|cannot be parsed|p.csv"
     ):  # protocol 0 begins like text
         to_lists(written(tmp_path, GOOD, "p.csv", protocol=0))
-    assert not pickles.is_pickle(written(tmp_path, b"a\x04,b", "p.txt"))
+    assert file_kinds.find_kind_of_file(written(tmp_path, b"a\x04,b", "p.txt")) is file_kinds.CSV
     os.mkfifo(tmp_path / "pipe")
-    assert not pickles.is_pickle(tmp_path / "pipe")
+    assert file_kinds.find_kind_of_file(tmp_path / "pipe") is file_kinds.CSV
 
 
 def test_labels_and_results_may_be_pickles(tmp_path: Path) -> None:

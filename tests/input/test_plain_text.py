@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg.files import Content
-from recsys_ndcg.input import TextFormat, plain_text
+from recsys_ndcg.input import TextFormat, text_tables
 from recsys_ndcg.ratings import read_ratings
 from tests.errors import assert_rejected
 from tests.input.tables import compare_readings, ids_of_rows, read_fast, write
@@ -193,7 +193,7 @@ def test_both_readers_agree_on_ratings(
     lines = [heading, *(f"{one},{at},{at % 5}.5,97830{at}\n" for at in range(5) for one in ids)]
     path = write(tmp_path, "".join(lines).replace(",", separator), "r.dat")
     with monkeypatch.context() as patched:
-        patched.setattr(plain_text, "parse_carefully", None)  # it is not called
+        patched.setattr(text_tables, "parse_carefully", None)  # it is not called
         fast = read_ratings(path)
-    monkeypatch.setattr(plain_text, "parse_plain", lambda *_: None)
+    monkeypatch.setattr(text_tables, "parse_plain", lambda *_: None)
     pd.testing.assert_frame_equal(fast, read_ratings(path))
