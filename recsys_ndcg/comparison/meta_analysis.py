@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import chain, combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -207,12 +207,13 @@ class MetaAnalysis(HasFindings, Renderable):
         return {"a": a, "b": b, **counts, **numbers, "reason": reason}
 
     @property
-    def _ranked_pairs(self) -> list[dict[str, Any]]:
-        """The pairs, the smallest p first, then those with most wins."""
+    def _ranked_pairs(self) -> pd.DataFrame:
+        """The pairs, the smallest p first, then those with most wins; with winner and loser."""
         table = self._pairs.assign(wins=self._pairs[["wins_a", "wins_b"]].max(axis=1))
         ordered = table.sort_values(["p", "wins"], ascending=[True, False], kind="stable")
-        rows: Any = ordered.to_dict("records")
-        return rows  # type: ignore[no-any-return]
+        is_first = self._sign * ordered["mean_d_z"] > 0
+        a, b = ordered["a"], ordered["b"]
+        return ordered.assign(winner=a.where(is_first, b), loser=b.where(is_first, a))
 
     @property
     def _first(self) -> Comparison:
@@ -232,13 +233,13 @@ class MetaAnalysis(HasFindings, Renderable):
         return str(write_verdict(self._judge()))
 
     def _judge(self) -> list[Finding]:
-        result, rows = self._first._data.by_metric[self.metric], self._ranked_pairs
+        result, pairs = self._first._data.by_metric[self.metric], self._ranked_pairs
         if len(self.datasets) == 1:
             return judge(result)
         names = {"metric": self.metric, "ranked": result.ranked}
-        if len(rows) == 1:
-            return [*_judge_pair(rows[0], names, self.alpha, self._sign)]
-        return [*_judge_pairs(rows, names, self.alpha, self._sign, len(self.datasets))]
+        if len(pairs) == 1:
+            return [*_judge_pair(pairs.to_dict("records")[0], names, self.alpha)]
+        return [*_judge_pairs(pairs, names, self.alpha, len(self.datasets))]
 
     @property
     def remarks(self) -> list[str]:
@@ -279,7 +280,8 @@ class MetaAnalysis(HasFindings, Renderable):
         if (a is None) != (b is None):
             msg = "A forest plot is of two models. Pass both a= and b=, or neither."
             raise InvalidInputError(msg)
-        rows = [one for one in self._ranked_pairs if a is None or {one["a"], one["b"]} == {a, b}]
+        every: Any = self._ranked_pairs.to_dict("records")
+        rows = [row for row in every if a is None or {row["a"], row["b"]} == {a, b}]
         if not rows:
             unknown = next((one for one in (a, b) if one not in self.models), None)
             msg = f"No data set compares {quote(a)} with {quote(b)}."
@@ -323,9 +325,8 @@ class MetaAnalysis(HasFindings, Renderable):
         """Return the document of the HTML page, with forest plots of the first pairs."""
         document = self._document()
         pairs, *others, how = document.sections
-        charts = [
-            Charts(self.plot(a=one["a"], b=one["b"])) for one in self._ranked_pairs[:_MAX_CHARTS]
-        ]
+        drawn_pairs = self._ranked_pairs[["a", "b"]].head(_MAX_CHARTS).to_numpy()
+        charts = [Charts(self.plot(a=a, b=b)) for a, b in drawn_pairs]
         lead = f"{pairs.lead} The pairs with the smallest p are drawn."
         drawn = Section(pairs.name, pairs.title, lead, [*pairs.parts, *charts])
         typed = [] if command is None else [[f"The command: {command}"]]
@@ -538,12 +539,11 @@ def _find_few(count: int, alpha: float, *, has_predictions: bool) -> Iterator[Fi
 
 def _find_left_out(models: Mapping[str, Sequence[str]]) -> Iterator[Finding]:
     """Find the models that some data sets do not have."""
-    every = dict.fromkeys(model for names in models.values() for model in names)
-    without = {
-        model: [dataset for dataset, names in models.items() if model not in names]
-        for model in every
+    left_out = {
+        model: without
+        for model in dict.fromkeys(chain.from_iterable(models.values()))
+        if (without := [dataset for dataset, names in models.items() if model not in names])
     }
-    left_out = {model: datasets for model, datasets in without.items() if datasets}
     if left_out:
         names = {"models": [*left_out], "datasets": [*left_out.values()]}
         yield Finding("left_out_models", names=names)
@@ -572,53 +572,39 @@ def _find_missing_means(pairs: pd.DataFrame) -> Iterator[Finding]:
 
 
 def _judge_pair(
-    row: Mapping[str, Any], names: Mapping[str, str], alpha: float, sign: int
+    row: Mapping[Any, Any], names: Mapping[str, str], alpha: float
 ) -> Iterator[Finding]:
     """Find which of two models is better, in each data set and on average."""
     names = {**names, "model": row["a"], "other": row["b"]}
     yield Finding("wins_by_data_set", {name: row[name] for name in _COUNTS}, names)
-    if row["reason"]:
-        return
-    numbers = {name: row[name] for name in _COMBINED[:3]}
-    numbers |= {"p": row["p_corrected"], "alpha": alpha}
-    if row["p_corrected"] > alpha:
-        yield Finding("no_winner_on_average", numbers, names)
-    else:
-        winner, _ = _name_better_first(row, sign)
-        yield Finding("winner_on_average", numbers, {**names, "winner": winner})
+    if not row["reason"]:
+        numbers = {name: row[name] for name in _COMBINED[:3]}
+        numbers |= {"p": row["p_corrected"], "alpha": alpha}
+        if row["p_corrected"] > alpha:
+            yield Finding("no_winner_on_average", numbers, names)
+        else:
+            yield Finding("winner_on_average", numbers, {**names, "winner": row["winner"]})
 
 
 def _judge_pairs(
-    rows: Sequence[Mapping[str, Any]],
-    names: Mapping[str, str],
-    alpha: float,
-    sign: int,
-    n_datasets: int,
+    pairs: pd.DataFrame, names: Mapping[str, Any], alpha: float, n_datasets: int
 ) -> Iterator[Finding]:
     """Find in how many pairs a model is better in each data set, and which are on average."""
-    wins = [(row["wins_a"], row["wins_b"]) for row in rows]
+    wins = pairs[["wins_a", "wins_b"]]
     numbers = {
-        "pairs": len(rows),
+        "pairs": len(pairs),
         "datasets": n_datasets,
-        "same_winner": sum(max(pair) == n_datasets for pair in wins),
-        "other_winner": sum(min(pair) > 0 for pair in wins),
+        "same_winner": int((wins.max(axis=1) == n_datasets).sum()),
+        "other_winner": int((wins.min(axis=1) > 0).sum()),
     }
     yield Finding("winners_in_all_data_sets", numbers, names)
-    if all(row["reason"] for row in rows):
-        return
-    clear = [row for row in rows if row["p_corrected"] <= alpha]
-    if not clear:
+    clear = pairs[pairs["p_corrected"] <= alpha]
+    if len(clear):
+        better = {name: clear[name].tolist() for name in ("winner", "loser")}
+        p = clear["p_corrected"].tolist()
+        yield Finding("winners_on_average", {"p": p, "alpha": alpha}, {**names, **better})
+    elif (pairs["reason"] == "").any():
         yield Finding("no_winners_on_average", {"alpha": alpha}, names)
-        return
-    numbers = {"p": [row["p_corrected"] for row in clear], "alpha": alpha}
-    winners, losers = zip(*(_name_better_first(row, sign) for row in clear), strict=True)
-    pairs = {"winner": [*winners], "loser": [*losers]}
-    yield Finding("winners_on_average", numbers, {**names, **pairs})
-
-
-def _name_better_first(row: Mapping[str, Any], sign: int) -> tuple[str, str]:
-    a, b = row["a"], row["b"]
-    return (a, b) if row["mean_d_z"] * sign > 0 else (b, a)
 
 
 # Tables

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from recsys_ndcg.results import MetaAnalysis
+from tests.findings import remark_claims  # noqa: F401 - the claim of users without a list
 from tests.findings.claims import check_claims, claim
 from tests.findings.verdict_claims import read_numbers
 

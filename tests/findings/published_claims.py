@@ -6,6 +6,8 @@ import math
 import re
 from typing import Any
 
+import numpy as np
+
 from recsys_ndcg.results import NumberExplanation
 from tests.findings.claims import check_claims, claim
 
@@ -26,45 +28,30 @@ def _read_ends(found: NumberExplanation) -> tuple[float, float]:
     return found.value - half, found.value + half
 
 
-def _get_row(found: NumberExplanation, metric: str, protocol: str, **numbers: Any) -> Any:
+@claim(
+    *("possible_number", "undefined_number", "number_above_best", "number_below_worst"),
+    *("number_below_chance", "number_at_chance"),
+)
+def _(found: NumberExplanation, metric: str, protocol: str, value: float, **numbers: Any) -> bool:
     row: Any = found.table.set_index("protocol").loc[protocol]
-    assert (metric, numbers.pop("value")) == (found.metric, found.value)
-    for name, number in numbers.items():
-        is_missing = number is None or math.isnan(number)
-        assert number == row[name] or (is_missing and math.isnan(row[name]))
-    return row
+    assert (metric, value) == (found.metric, found.value)
+    given = np.array([*numbers.values()], dtype=float)  # None is NaN
+    np.testing.assert_array_equal(given, row[[*numbers]].to_numpy(float))
+    return bool(row["verdict"] == _judge(found, row))
 
 
-@claim("undefined_number")
-def _(found: NumberExplanation, **given: Any) -> bool:
-    return math.isnan(_get_row(found, **given)["best"])
-
-
-@claim("number_above_best")
-def _(found: NumberExplanation, **given: Any) -> bool:
-    return bool(_read_ends(found)[0] > _get_row(found, **given)["best"])
-
-
-@claim("number_below_worst")
-def _(found: NumberExplanation, **given: Any) -> bool:
-    return bool(_read_ends(found)[1] < _get_row(found, **given)["worst"])
-
-
-@claim("number_below_chance")
-def _(found: NumberExplanation, **given: Any) -> bool:
-    return bool(_read_ends(found)[1] < _get_row(found, **given)["chance"])
-
-
-@claim("number_at_chance")
-def _(found: NumberExplanation, **given: Any) -> bool:
+def _judge(found: NumberExplanation, row: Any) -> str:
     low, high = _read_ends(found)
-    return bool(low <= _get_row(found, **given)["chance"] <= high)
-
-
-@claim("possible_number")
-def _(found: NumberExplanation, **given: Any) -> bool:
-    row, low = _get_row(found, **given), _read_ends(found)[0]
-    return bool(low <= row["best"] and not low <= row["chance"])
+    is_open = "unknown_relevant_items" in found.findings["kind"].tolist()
+    if math.isnan(row["best"]):
+        return "no score"
+    if low > row["best"]:
+        return "impossible: above the best"
+    if high < row["worst"] and not is_open:
+        return "impossible: below the worst"
+    is_chance = low <= row["chance"] <= high
+    worse = "possible, but worse than chance" if high < row["chance"] else "possible"
+    return "possible: chance" if is_chance else worse
 
 
 @claim("unknown_relevant_items")
