@@ -84,11 +84,11 @@ def _encode_arrow(values: Any) -> EncodedIds | None:
             column = column.cast("large_string")
         except pa.ArrowNotImplementedError:
             return None
-    if not is_dictionary:
+    if not is_dictionary:  # its chunks share one dictionary
         column = column.dictionary_encode()
     if any(chunk.dictionary.null_count for chunk in column.chunks):
         return None
-    chunks = column.unify_dictionaries().chunks
+    chunks = (column.unify_dictionaries() if is_dictionary else column).chunks
     codes = np.concatenate([chunk.indices.to_numpy() for chunk in chunks])
     text = chunks[0].dictionary
     found = text.to_numpy(zero_copy_only=False)
