@@ -179,14 +179,14 @@ def _judge_many(result: MetricComparison, apart: Positions) -> list[Finding]:
         return [_find(result, "all_worse_than_another", units, **names)]
     if len(top) == 1:
         (best,), count = top, {"count": len(behind)}
-        if level := [column for column in behind if (best, column) not in wins]:
-            names["others"] = _name(result, level)
-        kind = "alone_in_first_tier" if level else "best_of_all"
+        if undecided := [column for column in behind if (best, column) not in wins]:
+            names["others"] = _name(result, undecided)
+        kind = "alone_in_first_tier" if undecided else "best_of_all"
         first = _find(result, kind, units | count, winner=result.models[best], **names)
         return [first, *_judge_runner_up(result, best, behind[0])]
     beats_all = all((better, worse) in wins for better in top for worse in behind)
     numbers = {**units, "count": len(top), "worse_than_some": not beats_all}
-    kind = "several_in_first_tier" if behind else "all_level"
+    kind = "several_in_first_tier" if behind else "no_differences"
     headline = _find(result, kind, numbers, models=_name(result, top), **names)
     tied = [pair for pair in apart.tolist() if {*result.pairs[pair].tolist()} <= {*top}]
     return [headline, *(_judge_margins(result, order[0]) or [_find_detectable(result, tied)])]
@@ -227,9 +227,9 @@ def _judge_against_baseline(result: MetricComparison, apart: Positions) -> list[
     units, names = _count_units(result.mean_tests.take(apart)), {"test": _name_test(result)}
     headline = _find(result, "against_baseline", units, **names, **groups)
     more = _judge_margins(result, result.models.index(result.baseline))
-    if not more and groups["level"]:
-        level = apart[result.significant_direction[apart] == 0]
-        more = [_find_detectable(result, level)]
+    if not more and groups["undecided"]:
+        undecided = apart[result.significant_direction[apart] == 0]
+        more = [_find_detectable(result, undecided)]
     return [headline, *more]
 
 
@@ -252,7 +252,7 @@ def _group_by_outcome(result: MetricComparison, pairs: Positions, against: str) 
     others = result.pairs[pairs].sum(axis=1) - column
     turn = np.where(result.pairs[pairs, 1] == column, 1, -1)
     direction = turn * result.significant_direction[pairs]
-    outcomes = {"better": 1, "worse": -1, "level": 0}
+    outcomes = {"better": 1, "worse": -1, "undecided": 0}
     groups = {role: _name(result, others[direction == side]) for role, side in outcomes.items()}
     return {**groups, "baseline": against}
 

@@ -8,4 +8,3 @@ from recsys_ndcg.findings.gates import Gate as Gate
 from recsys_ndcg.findings.gates import HasFindings as HasFindings
 from recsys_ndcg.findings.gates import check_findings as check_findings
 from recsys_ndcg.findings.gates import check_mean as check_mean
-from recsys_ndcg.findings.templates import read_templates as read_templates

@@ -18,7 +18,7 @@ SEVERITIES = ("error", "warning", "fact")
 #: Names that are of models, in the order of the column `models`.
 _MODELS = (
     *("winner", "loser", "model", "models", "other", "others"),
-    *("better", "worse", "level", "baseline"),
+    *("better", "worse", "undecided", "baseline"),
 )
 _MAX_SENTENCES = 3  # about the same thing
 

@@ -5,7 +5,6 @@ from recsys_ndcg.rendering.forms import build_document as build_document
 from recsys_ndcg.rendering.forms import escape_latex as escape_latex
 from recsys_ndcg.rendering.forms import map_texts as map_texts
 from recsys_ndcg.rendering.forms import render_page as render_page
-from recsys_ndcg.rendering.numbers import describe_interval as describe_interval
 from recsys_ndcg.rendering.numbers import format_level as format_level
 from recsys_ndcg.rendering.numbers import format_number as format_number
 from recsys_ndcg.rendering.numbers import format_p as format_p

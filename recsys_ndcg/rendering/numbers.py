@@ -72,27 +72,17 @@ def format_span(counts: Sequence[int]) -> str:
     return format_range(min(counts), max(counts), "{} to {}", "{:,}".format)
 
 
-def describe_interval(
-    low: float,
-    high: float,
-    alpha: float,
-    kind: str = "interval",
-    form: Callable[[float], str] = format_size,
-) -> str:
-    """Return an interval's level, kind and ends, for a sentence; empty if there is none.
+def format_interval(low: float, high: float, alpha: float) -> str:
+    """Return an interval's level and ends, for a sentence; empty if there is none.
 
     Examples
     --------
-    >>> describe_interval(0.25, 0.75, 0.05)
+    >>> format_interval(0.25, 0.75, 0.05)
     '95 % interval 0.2500 to 0.7500'
     """
     if np.isnan(low) or np.isnan(high):
         return ""
-    ends = format_range(low, high, "{} to {}", form)
-    return f"{format_level(1 - alpha)} % {kind} {ends}"
-
-
-format_interval = partial(describe_interval, form=format_number)
+    return f"{format_level(1 - alpha)} % interval {format_range(low, high, '{} to {}')}"
 
 
 def format_p_value(p: float, *, in_words: bool = False) -> str:

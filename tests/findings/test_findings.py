@@ -38,7 +38,7 @@ ELSEWHERE = {
 _PARTS = {
     "empty": "nothing_to_compare|too_few_for_a_test",
     "same": "equal_models|equal_values",
-    "level": "no_winner|all_level|several_in_first_tier",
+    "level": "no_winner|no_differences|several_in_first_tier",
     "cycle": "all_worse_than_another",
     "ranks": "no_winner_by_ranks_or_signs",
     "winner": "clear_winner|winner_by_signs|winner_by_ranks",

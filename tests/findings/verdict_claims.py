@@ -217,7 +217,7 @@ def _(known: Numbers, models: list[str], count: int | None, value: float = 0, **
     return known.is_tested(**units, test=test) and all(np.allclose(*pair.T) for pair in pairs)
 
 
-@claim("all_level")
+@claim("no_differences")
 def _(known: Numbers, models: list[str], count: int, **tested: Any) -> bool:
     assert count == len(models) and {*models} == {*known.models}
     return known.list_open(models) == known.pairs and known.is_tested(**tested)
@@ -267,7 +267,7 @@ def _(known: Numbers, models: list[str], others: list[str], **_: Any) -> bool:
 
 
 @claim("against_baseline", "against_chance")
-def _(known: Numbers, baseline: str, better: list[str], worse: list[str], level: list[str],
+def _(known: Numbers, baseline: str, better: list[str], worse: list[str], undecided: list[str],
       **tested: Any) -> bool:  # fmt: skip
     is_chance = baseline == "chance" and "users" not in tested
     assert is_chance or (known.family == "baseline" and known.is_tested(**tested))
@@ -276,7 +276,7 @@ def _(known: Numbers, baseline: str, better: list[str], worse: list[str], level:
     for name in known.found.models if is_chance else known.models:
         if name != baseline:
             groups[known.pair(name, baseline).direction].append(name)
-    return [{*part} for part in groups.values()] == [{*part} for part in (better, worse, level)]
+    return [{*part} for part in groups.values()] == [{*part} for part in (better, worse, undecided)]
 
 
 @claim("all_above_chance")
