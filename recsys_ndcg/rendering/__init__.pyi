@@ -24,7 +24,6 @@ from recsys_ndcg.rendering.parts import ShownTable as ShownTable
 from recsys_ndcg.rendering.parts import UserLists as UserLists
 from recsys_ndcg.rendering.parts import Verdict as Verdict
 from recsys_ndcg.rendering.plots.vega import plot as plot
-from recsys_ndcg.rendering.wording import join_by_count as join_by_count
 from recsys_ndcg.rendering.wording import join_names as join_names
 from recsys_ndcg.rendering.wording import list_first as list_first
 from recsys_ndcg.rendering.wording import shorten as shorten

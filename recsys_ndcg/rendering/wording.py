@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from unicodedata import bidirectional
 
 from recsys_ndcg.errors import escape_invisible
@@ -53,20 +53,6 @@ def join_names(names: Iterable[str], most: int = 4) -> str:
     """
     *others, last = list_first(names, most)
     return f"{', '.join(others)} and {last}" if others else last
-
-
-def join_by_count(counts: Mapping[str, int]) -> dict[int, str]:
-    """Return each number with the names that have it, for one sentence on all of them.
-
-    Examples
-    --------
-    >>> join_by_count({"recall@10": 118, "ap@10": 118, "rr": 120})
-    {118: 'recall@10 and ap@10', 120: 'rr'}
-    """
-    groups: dict[int, list[str]] = {}
-    for name, count in counts.items():
-        groups.setdefault(count, []).append(name)
-    return {count: join_names(names) for count, names in groups.items()}
 
 
 # Names

@@ -95,8 +95,8 @@ def test_the_verdict_of_a_family_with_a_baseline_names_each_side() -> None:
     data = models(150, old=2.0, same=2.01, new=0.8, bad=9.0)
     verdict = rn.compare(data, metrics="ndcg@5", family="baseline").verdict
     assert verdict.startswith(
-        "In ndcg@5 (rated items), new is better than old; bad is worse than old; same cannot "
-        "be told apart from old. 150 users; paired t test, max-T. With 80 % power the test would find"
+        "In ndcg@5 (rated items), new is better than old; bad is worse than old; same "
+        "cannot be told apart from old. 150 users; paired t test, max-T. With 80 %"
     )
 
 
