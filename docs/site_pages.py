@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 from numpydoc.docscrape import NumpyDocString
-from terms import format_columns
+from terms import format_columns, format_findings
 
 import recsys_ndcg as rn
 from recsys_ndcg import surprise
@@ -275,7 +275,8 @@ def write_reference() -> None:
     _write("reference/command-line.md", _format_commands())
     _write("reference/choices.md", _format_choices())
     _write("reference/columns.md", format_columns())
-    tree = "\n".join(["command-line", "choices", "columns", *dict.fromkeys(pages)])
+    _write("reference/findings.md", format_findings())
+    tree = "\n".join(["command-line", "choices", "columns", "findings", *dict.fromkeys(pages)])
     _write(
         "reference/_names.md", "\n\n".join([*sections, f"```{{toctree}}\n:hidden:\n\n{tree}\n```"])
     )

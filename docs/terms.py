@@ -1,10 +1,12 @@
-"""The pages of the glossary and of the columns: ``python docs/terms.py`` prints the glossary."""
+"""The pages of terms, columns and findings: ``python docs/terms.py`` prints the glossary."""
 
 import re
 import sys
 
+from recsys_ndcg.findings.templates import read_templates
 from recsys_ndcg.glossary import read_columns, read_terms
 
+_PLAIN = re.compile(r"\{(\w+):[^{}]*\}")  # a value with its format
 _ADDITION = re.compile(r" [\[(].*[\])]$")  # the level of intervals, and how a number is computed
 
 
@@ -52,6 +54,40 @@ def format_columns() -> str:
         meaning = column.get("meaning") or read_terms()[column["term"]]["short"]
         heading = "" if column["shown"] == "never" else _find_heading(column)
         lines.append(f"| `{name}` | {heading} | {column['shown']} | {meaning} |")
+    return "\n".join([*lines, ""])
+
+
+_TOPICS = {
+    "verdict": "Which model of a comparison is better",
+    "remark": "Limits of what a comparison shows",
+    "report_verdict": "Whether the order of a report is better than chance",
+    "report_remark": "Limits of what a report shows",
+    "segment": "Groups of users",
+    "data_sets_verdict": "Which model is better on several data sets",
+    "data_sets_remark": "Limits of what several data sets show",
+    "trend": "How scores change from cut to cut",
+    "split": "Checks of a split",
+    "published": "What a published number implies",
+}
+
+
+def format_findings() -> str:
+    """Return docs/reference/findings.md."""
+    lines = [
+        "# Kinds of findings",
+        "",
+        "`findings` of a report, a comparison and other results is a table with a row per finding.",
+        "`gate`, `--fail-on` and `--accept` take these kinds ([how](../how-to/gate-in-ci.md)). In",
+        "the sentences, names and numbers are in braces, and what may be left out is in brackets.",
+    ]
+    for group, topic in _TOPICS.items():
+        lines += ["", f"## {topic}", "", "| kind | severity | sentence |", "|---|---|---|"]
+        for kind, template in read_templates().items():
+            if template.group == group:
+                text = _PLAIN.sub(r"{\1}", template.text.replace("{each}", template.each))
+                text = text.replace("|", r"\|")
+                severity = "by the check" if group == "split" else template.severity
+                lines.append(f"| `{kind}` | {severity} | `{text}` |")
     return "\n".join([*lines, ""])
 
 
