@@ -140,11 +140,12 @@ def parse_plain(
         numeric = {name: _convert_numbers(table[name], numbers[name]) for name in numbers}
         encoded = map_in_threads(lambda name: _convert_ids(table[name]), ids, len(table))
         lines = text[:MAX_HEADER_LENGTH].splitlines()[bool(text_format.heading) :]
-        sample = [one for one in csv.reader(lines[:_SAMPLE], delimiter=separator) if one]
+        rows = csv.reader(lines[:_SAMPLE], delimiter=separator)
+        sample = [row for row in rows if len(row) == len(names)]  # a line may end in a field
     except (pa.ArrowException, csv.Error, UnicodeEncodeError):  # for lone surrogates
         return None
     columns: dict[str, Any] = {**numeric, **dict(zip(ids, encoded, strict=True))}
-    unread = {name: [one[place] for one in sample] for place, name in enumerate(names)}
+    unread = {name: [row[place] for row in sample] for place, name in enumerate(names)}
     return None if any(one is None for one in columns.values()) else {**unread, **columns}
 
 
