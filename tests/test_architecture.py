@@ -57,20 +57,21 @@ PUBLIC = {
 #: Counted by `tests.package_size`, which has the budgets, too. A number may fall, never grow,
 #: except for a new subject. Records of arrays moved to ground, what a notebook shows of lists to
 #: results, and what scoring asks of metrics to say why they cannot be computed crosses borders.
-#: What only experiments fill of a comparison moved from results to the lab.
+#: What only experiments fill of a comparison moved from results to the lab. Findings are a new
+#: subject, with claims in the tests; results are to come to 8,900 lines with them.
 MAX_MEMBERS = 45
 LIMITS = {
     "code lines, ground": 1_187,
-    "code lines, core": 14_634,
-    "code lines, results": 9_154,
-    "code lines, lab": 5_670,
-    "code lines, edges": 4_050,
-    "code lines": 34_823,
-    "code lines of the tests": 39_586,
-    "files": 233,
-    "names crossing a room's border": 361,
+    "code lines, core": 14_630,
+    "code lines, results": 9_254,
+    "code lines, lab": 5_565,
+    "code lines, edges": 4_063,
+    "code lines": 34_693,
+    "code lines of the tests": 39_712,
+    "files": 234,
+    "names crossing a room's border": 374,
     "imports past a door": 0,
-    "imports past a door by tests": 151,  # of 287 once; the aim is 0
+    "imports past a door by tests": 154,  # of 287 once; the aim is 0
     "class names used twice": 0,
     "short files with one neighbour": 0,
 }
