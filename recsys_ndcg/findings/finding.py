@@ -36,7 +36,7 @@ class Finding:
     names : mapping of str
         The names of a metric, models and the like, or sequences of names.
     severity : {'error', 'warning', 'fact'}, optional
-        By default that of the template.
+        By default the template's.
     """
 
     kind: str
@@ -51,7 +51,7 @@ class Finding:
 
     @property
     def template(self) -> Template:
-        """How it is said."""
+        """Its words."""
         return read_templates()[self.kind]
 
     @property

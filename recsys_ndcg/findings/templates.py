@@ -2,8 +2,8 @@
 
 A template has values in braces, and optional pieces in brackets (braces of Python code stay):
 
-- ``{difference:size}``: a value in one of the formats below, or in one of Python's, as ``{x:.1f}``,
-  with a space before %;
+- ``{difference:size}``: a number in one of `FORMATS` (rendering/numbers.py), or in one of Python's,
+  as ``{x:.1f}``, with a space before %; ``{models:and}``: names in one of the formats below;
 - ``{users:# user}``: a number and its noun, ``1 user`` or ``1,234 users``; of several numbers, the
   least and the largest;
 - ``{models:is/are}``: the first word if there is one of them, else the second;
@@ -27,30 +27,11 @@ from typing import Any
 
 import numpy as np
 
-from recsys_ndcg.rendering import (
-    format_number,
-    format_p,
-    format_percent,
-    format_period,
-    format_signed,
-    format_size,
-    format_span,
-    join_names,
-    list_first,
-)
+from recsys_ndcg.rendering import FORMATS, format_span, join_names, list_first
 
-#: The formats of values, by the name that templates use.
-FORMATS: dict[str, Callable[[Any], str]] = {
-    "number": format_number,
-    "signed": format_signed,
-    "size": format_size,
-    "distance": lambda difference: format_size(abs(difference)),
-    "p": format_p,
-    "percent": format_percent,
-    "level": lambda alpha: f"{100 * (1 - alpha):.10g}",
-    "gain": lambda change: f"{'+' if change > 0 else ''}{format_size(change)}",
-    "period": format_period,
-    "span": format_span,
+#: The formats of numbers, and of names.
+_FORMATS: dict[str, Callable[..., str]] = {
+    **FORMATS,
     "and": join_names,
     "list": lambda names: ", ".join(list_first(names, 3)),
     "all": ", ".join,
@@ -61,7 +42,7 @@ _PIECE = re.compile(r"\{@(\w+)\}")
 
 @dataclass(frozen=True)
 class Template:
-    """How findings of a kind are said.
+    """How findings of a kind are worded.
 
     Parameters
     ----------
@@ -176,14 +157,16 @@ def _is_sequence(value: Any) -> bool:
 
 
 def _is_missing(value: Any, form: str) -> bool:
-    if form == "?" or value is None or _is_sequence(value) or isinstance(value, str):
-        return value is None or len(value) == 0 if form != "?" else not value
-    return bool(np.isnan(value))
+    if form == "?":
+        return not value
+    if isinstance(value, str) or _is_sequence(value):
+        return len(value) == 0
+    return value is None or bool(np.isnan(value))
 
 
 def _format(value: Any, form: str) -> str:
-    if form in FORMATS:
-        return FORMATS[form](value)
+    if form in _FORMATS:
+        return _FORMATS[form](value)
     if form.startswith("# "):
         numbers = value if _is_sequence(value) else [value]
         return f"{format_span(numbers)} {form[2:]}{'' if _is_one(value) else 's'}"

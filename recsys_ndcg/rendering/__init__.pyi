@@ -5,11 +5,9 @@ from recsys_ndcg.rendering.forms import build_document as build_document
 from recsys_ndcg.rendering.forms import escape_latex as escape_latex
 from recsys_ndcg.rendering.forms import map_texts as map_texts
 from recsys_ndcg.rendering.forms import render_page as render_page
+from recsys_ndcg.rendering.numbers import FORMATS as FORMATS
 from recsys_ndcg.rendering.numbers import format_level as format_level
 from recsys_ndcg.rendering.numbers import format_number as format_number
-from recsys_ndcg.rendering.numbers import format_p as format_p
-from recsys_ndcg.rendering.numbers import format_percent as format_percent
-from recsys_ndcg.rendering.numbers import format_period as format_period
 from recsys_ndcg.rendering.numbers import format_signed as format_signed
 from recsys_ndcg.rendering.numbers import format_size as format_size
 from recsys_ndcg.rendering.numbers import format_span as format_span

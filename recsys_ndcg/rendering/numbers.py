@@ -171,14 +171,19 @@ FORMATS: dict[str, Callable[..., str]] = {
     "seconds": partial(format_number, form=".2f"),
     "whole": partial(format_number, form=".0f"),
     "size": format_size,
+    "distance": lambda difference: format_size(abs(difference)),
+    "gain": lambda change: f"{'+' if change > 0 else ''}{format_size(change)}",
     "range": format_range,
     "ranks": partial(format_range, form=str),
     "ends": partial(format_range, pattern="[{}, {}]", form=format_signed),
+    "span": format_span,
+    "period": format_period,
     "p": format_p_value,
     "p in words": format_p,
+    "points": format_percent,
     "percent": partial(format_percent, unit=" %"),
     "share": partial(format_percent, form=".0f", unit=" %"),
-    "count": pluralise,
+    "level": lambda alpha: format_level(1 - alpha),
 }
 
 
