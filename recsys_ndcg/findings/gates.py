@@ -64,6 +64,11 @@ class HasFindings(ABC):
         """What the result shows, and then what limits it."""
 
     @property
+    def _may_fail(self) -> Sequence[Finding]:
+        """The findings of which a gate can fail."""
+        return self._findings
+
+    @property
     def findings(self) -> pd.DataFrame:
         """What the result shows and what limits it: the verdicts, then the remarks, a row each.
 
@@ -107,28 +112,13 @@ class HasFindings(ABC):
         >>> print(report.gate("warning", accept=["high_chance", "like_random"]))
         1 finding fails: one_user. One user is not enough evidence.
         """
-        return check_findings(self._findings, fail_on, accept)
+        return check_findings(self._may_fail, fail_on, accept)
 
 
 def check_findings(
     findings: Iterable[Finding], fail_on: str | Iterable[str], accept: str | Iterable[str] = ()
 ) -> Gate:
-    """Return whether there is no finding that must not be.
-
-    Parameters
-    ----------
-    findings : iterable of Finding
-        The findings of a result.
-    fail_on : str or several
-        Kinds of findings, or ``"error"``, or ``"warning"`` for warnings and errors.
-    accept : str or several
-        Kinds that do not fail.
-
-    Raises
-    ------
-    InvalidInputError
-        There is no such kind.
-    """
+    """Return the gate of some findings, as `HasFindings.gate`; raise if there is no such kind."""
     failing, accepted = _read_kinds(fail_on, KINDS), _read_kinds(accept, KINDS[2:])
     words = {*failing, "error"} if "warning" in failing else {*failing}
     bad = [finding for finding in findings if words & {finding.kind, finding.severity}]

@@ -15,9 +15,7 @@ from recsys_ndcg.files import is_files, to_json_value
 from recsys_ndcg.findings import (
     SEVERITIES,
     Finding,
-    Gate,
     HasFindings,
-    check_findings,
     write_verdict,
 )
 from recsys_ndcg.input import EncodedIds, read_rows, reject_text_lists
@@ -110,24 +108,10 @@ class SplitReport(HasFindings, Renderable):
         """Return the findings with a verdict."""
         return [finding for finding in self._findings if finding.severity == verdict]
 
-    def gate(self, fail_on: str | Iterable[str], accept: str | Iterable[str] = ()) -> Gate:
-        """Return whether no check has an error or a warning that must not be, and which have.
-
-        Parameters
-        ----------
-        fail_on : str or several
-            ``"error"``, ``"warning"`` (warnings and errors), or names of checks that must have
-            neither, such as ``"items from the future"``.
-        accept : str or several
-            Names of checks that do not fail.
-
-        Raises
-        ------
-        InvalidInputError
-            There is no such check.
-        """
-        faults = [*self.find("error"), *self.find("warning")]
-        return check_findings(faults, fail_on, accept)
+    @property
+    def _may_fail(self) -> list[Finding]:
+        """The errors and warnings: every check has a finding, which is a fact if all is well."""
+        return [*self.find("error"), *self.find("warning")]
 
     @staticmethod
     def tabulate(reports: Mapping[Any, SplitReport], names: Sequence[str]) -> pd.DataFrame:
