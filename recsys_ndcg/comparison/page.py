@@ -19,7 +19,6 @@ from recsys_ndcg.comparison.document import (
 )
 from recsys_ndcg.comparison.metric_comparison import compare_with_model
 from recsys_ndcg.comparison.model_scores import CHANCE
-from recsys_ndcg.comparison.remarks import find_remarks
 from recsys_ndcg.comparison.two_models import find_movers
 from recsys_ndcg.errors import InvalidInputError, quote, suggest
 from recsys_ndcg.input import format_id
@@ -41,7 +40,6 @@ from recsys_ndcg.report import (
     build_chance_section,
     build_cutoff_section,
     build_page,
-    build_remarks_section,
     build_signatures_section,
     build_user_lists,
     build_user_section,
@@ -265,12 +263,12 @@ def build_comparison_page(
         data = replace(data, model_scores=ordered_scores)
     kinds = ["leaderboard", *(["segments"] if data.segment_of_user is not None else [])]
     document = build_comparison_document(data, data.metrics[0], kinds)
-    board, *others = document.sections
+    board, remarks, *others = document.sections
     segments = [one for one in others if one.name == "segments"]
     sections = [
         _build_leaderboard_section(data, board),
         *(more if of_users else ()),
-        _build_remarks_section(data),
+        _add_audits(remarks, data),
         *(_build_sections_of_users(data, segments) if of_users else ()),
         Section("trade-off", "Trade-off", _TRADE_OFF, _draw_trade_off(data)),
         Section("models", "Models", *_describe_training(data, costs)),
@@ -366,18 +364,17 @@ def _build_means_table(data: ComparedModels) -> ShownTable:
     return ShownTable("Means in all metrics", cells)
 
 
-def _build_remarks_section(data: ComparedModels) -> Section:
-    """Return the section of remarks, with all findings and the audits of models with reports."""
-    details: list[Section] = []
+def _add_audits(remarks: Section, data: ComparedModels) -> Section:
+    """Return the section of remarks with the audits of models that have a report."""
+    audits: list[Section] = []
     n_audits = max(1, min(_MAX_AUDITED_MODELS, _MAX_AUDITED_ROWS // len(data.users)))
     for model, scores in [*data.model_scores.items()][:n_audits]:
         if scores.report is not None:
             parts: list[Any] = [scores.report.remarks, build_audit_table(scores.report._data)]
-            details.append(Section.folded(f"The audit of {model}", parts))
-    lead = _AUDITED if details else ""
-    return build_remarks_section(
-        find_remarks(data), details, lead, verdicts=chain(*data.judgements.values())
-    )
+            audits.append(Section.folded(f"The audit of {model}", parts))
+    sentences, *folded = remarks.parts
+    lead = f"{remarks.lead} {_AUDITED if audits else ''}".rstrip()
+    return replace(remarks, lead=lead, parts=[sentences, *audits, *folded])
 
 
 def _build_movers_section(data: ComparedModels, a: str, b: str) -> list[Section]:

@@ -85,7 +85,6 @@ def build_audit_table(data: ReportData) -> ShownTable:
 def build_remarks_section(
     remarks: Sequence[Finding],
     details: Sequence[Section] = (),
-    more: str = "",
     verdicts: Iterable[Finding] = (),
 ) -> Section:
     """Return the section of the remarks, with a folded table of all findings.
@@ -96,21 +95,17 @@ def build_remarks_section(
         The findings of which the sentences are shown.
     details : sequence of Section
         Folded sections below them.
-    more : str
-        A sentence about where to read on.
     verdicts : iterable of Finding
         The findings that verdicts show; only the table has them.
     """
-    lead = f"{_REMARKS if remarks else _NO_REMARKS} {more}".rstrip()
     cells = tabulate_findings([*verdicts, *remarks]).drop(columns="numbers").fillna("-")
     cells["models"] = [", ".join(list_first(models, 3)) for models in cells["models"]]
     if not cells["models"].any():
         del cells["models"]
     every = Section.folded("All findings", [ShownTable("What was found", cells, numeric=())])
     table = [every] if len(cells) else []
-    return Section(
-        "audit", "Before you trust it", lead, [write_sentences(remarks), *details, *table]
-    )
+    title, lead = "Before you trust it", _REMARKS if remarks else _NO_REMARKS
+    return Section("audit", title, lead, [write_sentences(remarks), *details, *table])
 
 
 def build_signatures_section(
