@@ -12,6 +12,7 @@ import pandas as pd
 from recsys_ndcg.arrays import Floats, divide
 from recsys_ndcg.errors import InvalidInputError, check_choice, check_level
 from recsys_ndcg.input import make_index
+from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.report.remarks import find_remarks, join_tables, judge_report
 from recsys_ndcg.scoring import ITEM_COUNTS, Audit, Scores, find_metric_name
 from recsys_ndcg.significance import (
@@ -217,7 +218,7 @@ class ReportData:
         ends = Moments.of(None, values, ~np.isnan(values)).find_interval(level)
         return clip_ends(ends, **self.audit.totals.kinds)
 
-    @property
+    @lazy_property
     def _joined_tables(self) -> pd.DataFrame:
         return join_tables(self.audit, self.summary, self.audit_table)
 
