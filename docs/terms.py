@@ -45,7 +45,7 @@ def format_columns() -> str:
         "",
         "Their names in tables of values, CSV and JSON, and their headings in printed tables and",
         "on pages. A column that is shown on request needs an argument or an option, or is in the",
-        "audit. The [glossary](../concepts/glossary.md) says more.",
+        "audit. The [glossary](../concepts/glossary.md) has more.",
         "",
         "| name | heading | shown | meaning |",
         "|---|---|---|---|",

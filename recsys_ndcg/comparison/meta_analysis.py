@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 _OF_THE_DATA = {"users", "train", "catalogue", "features", "base", "groups", "short_below"}
 #: Fields that may differ, with a remark.
 _REMARKED = ("threshold", "max_grade", "version")
-_ENOUGH = 5  # data sets: with fewer, a remark says that they are few
+_ENOUGH = 5  # data sets: with fewer, there is a remark
 _MANY = 10  # data sets: with no more, they show roughly how much data sets vary
 _MAX_NAMED = 3  # pairs and data sets in a sentence
 _MAX_CHARTS = 4  # pairs with a chart on a page

@@ -37,7 +37,7 @@ def write_paper_table(  # noqa: PLR0913 - the options of `Comparison.to_latex`
     boards = [data.leaderboards[name] for name in metrics]
     models, shown = list(boards[0].index), read_columns()
     known = [str(name) for name in boards[0] if shown[str(name)]["shown"] != "never"]
-    known.remove("letters")  # they are beside the means
+    known.remove("letters")  # they stand next to the means
     for name in columns:
         if name not in known:
             msg = f"There is no column {quote(name)}. {suggest(str(name), known)}"

@@ -111,7 +111,7 @@ def _judge_pair(result: MetricComparison, pair: int) -> list[Finding]:
 
 
 def _compare_means(result: MetricComparison, pair: int) -> Finding:
-    """Compare the means of a pair, of which a test of ranks or signs says nothing."""
+    """Compare the means of a pair, which a test of ranks or signs does not compare."""
     leads = int(np.sign(result.mean_tests.difference[pair]))
     agreement = leads * int(result.significant_direction[pair])
     kind = ("better_mean", "mean_agrees", "mean_contradicts")[agreement] if leads else "equal_means"
