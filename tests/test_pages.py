@@ -17,7 +17,7 @@ import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
-from recsys_ndcg.findings.templates import read_templates
+from recsys_ndcg.findings import Finding
 from tests import pages
 from tests.accuracy import FIELDS as CHOSEN
 from tests.package_size import FILES
@@ -197,7 +197,7 @@ def _warned() -> dict[str, str]:
                 if isinstance(one, ast.Yield) and one.value
                 if not isinstance(one.value, ast.Attribute)  # of a finding
             }
-    return found | {kind: read_templates()[kind].text for kind in _FINDINGS}
+    return found | {kind: Finding(kind).template.text for kind in _FINDINGS}
 
 
 def _wording(message: ast.AST, function: ast.FunctionDef) -> str:
