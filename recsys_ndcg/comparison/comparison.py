@@ -466,7 +466,9 @@ class Comparison(HasFindings, Renderable):
         with_verdict : bool
             As in other documents; without effect, because this one always begins with a verdict.
         """
-        return build_comparison_document(self._data, self._find_metric(metric), kinds)
+        return build_comparison_document(
+            self._data, self._remarks, self._find_metric(metric), kinds
+        )
 
     def _page(self, command: str | None = None) -> Document:
         """Return the document of the HTML page: charts, segments, users' lists in two models."""

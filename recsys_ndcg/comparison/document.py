@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,10 +26,14 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.comparison.compared_models import ComparedModels
     from recsys_ndcg.comparison.metric_comparison import MetricComparison
+    from recsys_ndcg.findings import Finding
 
 
 def build_comparison_document(
-    data: ComparedModels, metric: str, kinds: Sequence[str] = ("leaderboard",)
+    data: ComparedModels,
+    remarks: Sequence[Finding],
+    metric: str,
+    kinds: Sequence[str] = ("leaderboard",),
 ) -> Document:
     """Return the document of a comparison in one metric.
 
@@ -38,6 +41,8 @@ def build_comparison_document(
     ----------
     data : ComparedModels
         The models.
+    remarks : sequence of Finding
+        The limits of what the comparison shows.
     metric : str
         The name of one of its metrics.
     kinds : sequence of {'leaderboard', 'pairs', 'segments'}
@@ -59,7 +64,7 @@ def build_comparison_document(
         facts=f"{n_models}, {n_users}, {data.tested_by}",
         sections=[
             tables[0],
-            build_remarks_section(find_remarks(data), verdicts=chain(*data.judgements.values())),
+            build_remarks_section(remarks),
             *tables[1:],
             build_signatures_section(data.signatures),
         ],
@@ -70,7 +75,7 @@ def build_comparison_document(
 def build_segments_document(data: ComparedModels) -> Document:
     """Return the document of the segments, a table for each metric of users."""
     metrics = data.metrics_of_users
-    document = build_comparison_document(data, metrics[0], ["segments"])
+    document = build_comparison_document(data, find_remarks(data), metrics[0], ["segments"])
     first, *others = document.sections
     tables = [_build_segments_table(data, metric) for metric in metrics]
     return replace(document, sections=[replace(first, parts=tables), *others])

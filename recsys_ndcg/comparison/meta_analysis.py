@@ -35,7 +35,7 @@ from recsys_ndcg.rendering import (
     plot,
     pluralise,
 )
-from recsys_ndcg.report import build_remarks_section, build_signatures_section
+from recsys_ndcg.report import build_remarks_section, build_signatures_section, fold_findings
 from recsys_ndcg.scoring import find_metric_name
 from recsys_ndcg.significance import CORRECTIONS, combine_effects, find_critical_t
 
@@ -309,7 +309,7 @@ class MetaAnalysis(HasFindings, Renderable):
             ),
             sections=[
                 Section("pairs", "Over all data sets", _PAIRS_LEAD, [_build_pairs_table(self)]),
-                build_remarks_section(self._find_remarks(), verdicts=self._judge()),
+                build_remarks_section(self._find_remarks()),
                 Section(
                     "differences",
                     "In each data set",
@@ -324,14 +324,15 @@ class MetaAnalysis(HasFindings, Renderable):
     def _page(self, command: str | None = None) -> Document:
         """Return the document of the HTML page, with forest plots of the first pairs."""
         document = self._document()
-        pairs, *others, how = document.sections
+        pairs, remarks, *others, how = document.sections
+        limits = replace(remarks, parts=[*remarks.parts, fold_findings(self._findings)])
         drawn_pairs = self._ranked_pairs[["a", "b"]].head(_MAX_CHARTS).to_numpy()
         charts = [Charts(self.plot(a=a, b=b)) for a, b in drawn_pairs]
         lead = f"{pairs.lead} The pairs with the smallest p are drawn."
         drawn = Section(pairs.name, pairs.title, lead, [*pairs.parts, *charts])
         typed = [] if command is None else [[f"The command: {command}"]]
         computed = Section(how.name, how.title, how.lead, [*typed, *how.parts])
-        return Document(**{**vars(document), "sections": [drawn, *others, computed]})
+        return Document(**{**vars(document), "sections": [drawn, limits, *others, computed]})
 
     def to_frame(self) -> pd.DataFrame:
         """Return the differences, a row per pair of models and data set."""

@@ -19,6 +19,7 @@ from recsys_ndcg.comparison.document import (
 )
 from recsys_ndcg.comparison.metric_comparison import compare_with_model
 from recsys_ndcg.comparison.model_scores import CHANCE
+from recsys_ndcg.comparison.remarks import find_remarks
 from recsys_ndcg.comparison.two_models import find_movers
 from recsys_ndcg.errors import InvalidInputError, quote, suggest
 from recsys_ndcg.input import format_id
@@ -44,6 +45,7 @@ from recsys_ndcg.report import (
     build_user_lists,
     build_user_section,
     draw_charts,
+    fold_findings,
     plot_activity,
     write_call_arguments,
     write_code,
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.comparison.compared_models import ComparedModels
     from recsys_ndcg.comparison.metric_comparison import MetricComparison
+    from recsys_ndcg.findings import Finding
 
 KINDS = ("tiers", "differences", "activity", "scatter", "trade-off")
 
@@ -262,13 +265,14 @@ def build_comparison_page(
         ordered_scores = {name: one.select_metrics(order) for name, one in models}
         data = replace(data, model_scores=ordered_scores)
     kinds = ["leaderboard", *(["segments"] if data.segment_of_user is not None else [])]
-    document = build_comparison_document(data, data.metrics[0], kinds)
-    board, remarks, *others = document.sections
+    remarks = find_remarks(data)
+    document = build_comparison_document(data, remarks, data.metrics[0], kinds)
+    board, limits, *others = document.sections
     segments = [one for one in others if one.name == "segments"]
     sections = [
         _build_leaderboard_section(data, board),
         *(more if of_users else ()),
-        _add_audits(remarks, data),
+        _add_details(limits, data, remarks),
         *(_build_sections_of_users(data, segments) if of_users else ()),
         Section("trade-off", "Trade-off", _TRADE_OFF, _draw_trade_off(data)),
         Section("models", "Models", *_describe_training(data, costs)),
@@ -364,17 +368,17 @@ def _build_means_table(data: ComparedModels) -> ShownTable:
     return ShownTable("Means in all metrics", cells)
 
 
-def _add_audits(remarks: Section, data: ComparedModels) -> Section:
-    """Return the section of remarks with the audits of models that have a report."""
+def _add_details(section: Section, data: ComparedModels, remarks: Sequence[Finding]) -> Section:
+    """Return the section of remarks with the audits of models with reports, and all findings."""
     audits: list[Section] = []
     n_audits = max(1, min(_MAX_AUDITED_MODELS, _MAX_AUDITED_ROWS // len(data.users)))
     for model, scores in [*data.model_scores.items()][:n_audits]:
         if scores.report is not None:
             parts: list[Any] = [scores.report.remarks, build_audit_table(scores.report._data)]
             audits.append(Section.folded(f"The audit of {model}", parts))
-    sentences, *folded = remarks.parts
-    lead = f"{remarks.lead} {_AUDITED if audits else ''}".rstrip()
-    return replace(remarks, lead=lead, parts=[sentences, *audits, *folded])
+    every = fold_findings(chain(*data.judgements.values(), remarks))
+    lead = f"{section.lead} {_AUDITED if audits else ''}".rstrip()
+    return replace(section, lead=lead, parts=[*section.parts, *audits, every])
 
 
 def _build_movers_section(data: ComparedModels, a: str, b: str) -> list[Section]:

@@ -3,6 +3,7 @@ from recsys_ndcg.report.data import UnknownKeyError as UnknownKeyError
 from recsys_ndcg.report.document import build_audit_table as build_audit_table
 from recsys_ndcg.report.document import build_remarks_section as build_remarks_section
 from recsys_ndcg.report.document import build_signatures_section as build_signatures_section
+from recsys_ndcg.report.document import fold_findings as fold_findings
 from recsys_ndcg.report.document import view_convention as view_convention
 from recsys_ndcg.report.document import view_lists as view_lists
 from recsys_ndcg.report.document import view_signature as view_signature

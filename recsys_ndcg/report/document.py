@@ -19,7 +19,6 @@ from recsys_ndcg.rendering import (
     Document,
     Section,
     ShownTable,
-    list_first,
     pluralise,
     shorten,
     show_columns,
@@ -57,7 +56,7 @@ def build_report_document(data: ReportData, *, with_verdict: bool = False) -> Do
         facts=f"{format_count(counts['users'], 'user')}, {rows}",
         sections=[
             Section("scores", "Scores", _SCORES, [table]),
-            build_remarks_section(data.remarks, details, verdicts=data.verdict),
+            build_remarks_section(data.remarks, details),
             build_signatures_section(data.audit.signatures),
         ],
         names_to_shorten=data.metrics,
@@ -82,30 +81,16 @@ def build_audit_table(data: ReportData) -> ShownTable:
     return ShownTable(_AUDIT, table.reset_index())
 
 
-def build_remarks_section(
-    remarks: Sequence[Finding],
-    details: Sequence[Section] = (),
-    verdicts: Iterable[Finding] = (),
-) -> Section:
-    """Return the section of the remarks, with a folded table of all findings.
-
-    Parameters
-    ----------
-    remarks : sequence of Finding
-        The findings of which the sentences are shown.
-    details : sequence of Section
-        Folded sections below them.
-    verdicts : iterable of Finding
-        The findings that verdicts show; only the table has them.
-    """
-    cells = tabulate_findings([*verdicts, *remarks]).drop(columns="numbers").fillna("-")
-    cells["models"] = [", ".join(list_first(models, 3)) for models in cells["models"]]
-    if not cells["models"].any():
-        del cells["models"]
-    every = Section.folded("All findings", [ShownTable("What was found", cells, numeric=())])
-    table = [every] if len(cells) else []
+def build_remarks_section(remarks: Sequence[Finding], details: Sequence[Section] = ()) -> Section:
+    """Return the section of the remarks; `details` are folded sections below them."""
     title, lead = "Before you trust it", _REMARKS if remarks else _NO_REMARKS
-    return Section("audit", title, lead, [write_sentences(remarks), *details, *table])
+    return Section("audit", title, lead, [write_sentences(remarks), *details])
+
+
+def fold_findings(findings: Iterable[Finding]) -> Section:
+    """Return a folded table of findings, whose sentences have the names and numbers."""
+    cells = tabulate_findings(findings)[["kind", "severity", "sentence"]]
+    return Section.folded("All findings", [ShownTable("What was found", cells, numeric=())])
 
 
 def build_signatures_section(

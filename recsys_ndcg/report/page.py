@@ -27,7 +27,11 @@ from recsys_ndcg.rendering import (
     plot,
     pluralise,
 )
-from recsys_ndcg.report.document import build_report_document, build_signatures_section
+from recsys_ndcg.report.document import (
+    build_report_document,
+    build_signatures_section,
+    fold_findings,
+)
 from recsys_ndcg.report.explanation import DEPTH, build_user_lists
 from recsys_ndcg.scoring import Measurement, Scores, Signature, find_metric_name, write_arguments
 
@@ -82,7 +86,8 @@ def build_report_page(data: ReportData, command: str | None = None) -> Document:
             _build_activity_section(data.scores, column),
             _build_user_section(data, column),
         ]
-    remarks = replace(remarks, parts=[*remarks.parts, counts])
+    every = fold_findings([*data.verdict, *data.remarks])
+    remarks = replace(remarks, parts=[*remarks.parts, every, counts])
     how = build_signatures_section(data.audit.signatures, write_evaluation_code(data), command)
     return build_page(document, [score_section, remarks, *sections, how])
 
