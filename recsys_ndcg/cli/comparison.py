@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.metrics import Metric
 
 Limits = Annotated[list[str], option("METRIC=NUMBER")]
-Kinds = Annotated[list[str], option("KIND[,KIND...]", words="findings:KINDS")]
+Kinds = Annotated[list[str], option("KIND[,KIND...]", words="findings:list_kinds")]
 Users = Annotated[str, option("all|common")]
 Models = Annotated[str, Parameter(name="FILE", required=True)]
 _FAILED = 1

@@ -63,7 +63,8 @@ def option(
         if not isinstance(words, str):
             return [*words]
         module, _, name = words.partition(":")
-        return [*getattr(import_module(f"recsys_ndcg.{module}"), name)]
+        known = getattr(import_module(f"recsys_ndcg.{module}"), name)
+        return [*(known() if callable(known) else known)]
 
     return Parameter(names, metavar=metavar, completer=complete if words else None, **how)
 
@@ -282,9 +283,9 @@ def _is_metric(word: str) -> bool:
 
 
 def _is_kind(word: str) -> bool:
-    from recsys_ndcg.findings import KINDS
+    from recsys_ndcg.findings import list_kinds
 
-    return {*word.split(",")} <= {*KINDS}
+    return {*word.split(",")} <= {*list_kinds()}
 
 
 _IS_VALUE: dict[str, Callable[[str], object]] = {

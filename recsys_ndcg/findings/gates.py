@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,12 +19,6 @@ from recsys_ndcg.rendering import join_names
 
 if TYPE_CHECKING:
     import pandas as pd
-
-#: What may fail a result: severities, and kinds of findings.
-KINDS = (
-    *SEVERITIES[:2],
-    *(kind for kind, template in read_templates().items() if template.group != "gate"),
-)
 
 
 @dataclass(frozen=True)
@@ -115,11 +110,19 @@ class HasFindings(ABC):
         return check_findings(self._may_fail, fail_on, accept)
 
 
+@cache
+def list_kinds() -> tuple[str, ...]:
+    """Return what may fail a result: two severities, and then kinds of findings."""
+    templates = read_templates().items()
+    return (*SEVERITIES[:2], *(kind for kind, each in templates if each.group != "gate"))
+
+
 def check_findings(
     findings: Iterable[Finding], fail_on: str | Iterable[str], accept: str | Iterable[str] = ()
 ) -> Gate:
     """Return the gate of some findings, as `HasFindings.gate`; raise if there is no such kind."""
-    failing, accepted = _read_kinds(fail_on, KINDS), _read_kinds(accept, KINDS[2:])
+    failing = _read_kinds(fail_on, list_kinds())
+    accepted = _read_kinds(accept, list_kinds()[2:])
     words = {*failing, "error"} if "warning" in failing else {*failing}
     bad = [finding for finding in findings if words & {finding.kind, finding.severity}]
     left = [finding for finding in bad if finding.kind not in accepted]

@@ -21,8 +21,8 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib.resources import files
 from numbers import Number
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -96,8 +96,9 @@ class Template:
 @cache
 def read_templates() -> dict[str, Template]:
     """Return the templates by kind."""
-    path = Path(__file__).with_suffix(".toml")
-    groups: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+    # as a resource, because Spark sends the package to its workers as a zip
+    text = files("recsys_ndcg.findings").joinpath("templates.toml").read_text(encoding="utf-8")
+    groups: dict[str, Any] = tomllib.loads(text)
     pieces = groups.pop("pieces")
 
     def insert(text: str) -> str:
