@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from recsys_ndcg.report import Report
     from recsys_ndcg.scoring import Signature
 
-#: Columns of an explanation whose numbers have as few digits as possible.
-
 
 def evaluate(  # noqa: PLR0913 - one parameter per group of options
     *files: Predictions,

@@ -126,7 +126,7 @@ class OutputOptions:
         summary = self._with_signatures(report.summary.rename_axis("metric"), report)
         values: Values = summary
         if self.form == "json":
-            values = {"summary": _list_rows(summary), "findings": _list_rows(report.findings)}
+            values = {"summary": summary, "findings": report.findings}
         self.show(report, values, to=to)
 
     def show_comparison(self, found: Comparison, kinds: Sequence[str] = ("leaderboard",)) -> None:
@@ -174,16 +174,9 @@ def _format_data(form: str, values: Values) -> str:
 
         escape = TextFormat.escape_formula
         return values.map(escape).rename(columns=escape).to_csv(index=False, lineterminator="\n")
-    plain = values if isinstance(values, dict) else _list_rows(values)
-    return json.dumps(plain, indent=2, default=str) + "\n"
-
-
-def _list_rows(table: pd.DataFrame) -> list[Any]:
-    """Return an object for each row of a table, with None for a missing value."""
     from recsys_ndcg.files import to_json_value
 
-    plain: Any = table.astype(object).where(table.notna(), None)
-    return [*to_json_value(plain.to_dict("records"))]
+    return json.dumps(to_json_value(values), indent=2) + "\n"
 
 
 def build_table_document(

@@ -600,13 +600,14 @@ class Comparison(HasFindings, Renderable):
             "tested_by": self._data.tested_by,
             "how": {**asdict(self._data.testing), "margin": self._data.margin},
             "leaderboards": {
-                name: _to_rows(table.reset_index()) for name, table in self.leaderboards.items()
+                name: to_json_value(table.reset_index())
+                for name, table in self.leaderboards.items()
             },
-            "pairwise": _to_rows(self.pairwise),
-            "segments": _to_rows(self.segments.reset_index()) if has_segments else None,
+            "pairwise": to_json_value(self.pairwise),
+            "segments": to_json_value(self.segments.reset_index()) if has_segments else None,
             "verdict": self.verdict,
             "remarks": self.remarks,
-            "findings": to_json_value(self.findings.to_dict("records")),
+            "findings": to_json_value(self.findings),
             "signatures": {name: self.signature(name).text for name in self.metrics},
         }
 
@@ -780,17 +781,3 @@ def _from_file(
         search=head["search"],
         exposures=unpack_exposures(head, columns),
     )
-
-
-def _to_rows(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of a table as dicts for JSON; NaN becomes None."""
-    return [
-        {str(name): _to_json(value) for name, value in row.items()}
-        for row in table.astype(object).to_dict("records")
-    ]
-
-
-def _to_json(value: Any) -> Any:
-    """Return a value for JSON; labels of segments that JSON does not have become text."""
-    value = None if value is pd.NA else to_json_value(value)
-    return value if isinstance(value, str | bool | int | float | None) else str(value)

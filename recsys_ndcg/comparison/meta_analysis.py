@@ -345,11 +345,11 @@ class MetaAnalysis(HasFindings, Renderable):
             "models": self.models,
             "metric": self.metric,
             "alpha": self.alpha,
-            "pairs": to_json_value(self._pairs.astype(object).to_dict("records")),
-            "differences": to_json_value(self.differences.astype(object).to_dict("records")),
+            "pairs": to_json_value(self._pairs),
+            "differences": to_json_value(self.differences),
             "verdict": self.verdict,
             "remarks": self.remarks,
-            "findings": to_json_value(self.findings.to_dict("records")),
+            "findings": to_json_value(self.findings),
             "signatures": {name: each.text for name, each in self._signatures.items()},
         }
 

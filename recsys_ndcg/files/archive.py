@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from recsys_ndcg.errors import InvalidInputError, is_encodable, is_number, quote
@@ -249,14 +250,22 @@ def check_ids(ids: list[Any], kind: str) -> list[Any]:
 def to_json_value(value: Any) -> Any:
     """Return a value for JSON; None for NaN and infinity, which JSON does not have.
 
+    A table becomes a dict per row, and other objects, such as intervals, become text.
+
     Examples
     --------
     >>> to_json_value({"means": [np.float64(0.5), np.nan]})
     {'means': [0.5, None]}
+    >>> to_json_value(pd.DataFrame({"rank": pd.array([1, None], dtype="Int64")}))
+    [{'rank': 1}, {'rank': None}]
     """
+    if isinstance(value, pd.DataFrame):
+        value = value.astype(object).to_dict("records")
     if isinstance(value, dict):
         return {str(name): to_json_value(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
         return [to_json_value(item) for item in value]
     value = value.item() if isinstance(value, np.generic) else value
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    if value is pd.NA or value is pd.NaT or (isinstance(value, float) and not math.isfinite(value)):
+        return None
+    return value if isinstance(value, str | bool | int | float | None) else str(value)

@@ -115,12 +115,8 @@ def to_dict(data: ReportData) -> dict[str, Any]:
     tables = {"per_user": {"user": per_user.index.tolist(), **columns}}
     for part, table in scores.tables_behind_scores.items():
         tables[part] = dict(zip(scores.names, table.T.tolist(), strict=True))
-    findings = tabulate_findings([*data.verdict, *data.remarks]).to_dict("records")
-    return {
-        **_summarise(data),
-        "findings": to_json_value(findings),
-        **to_json_value(tables),
-    }
+    findings = tabulate_findings([*data.verdict, *data.remarks])
+    return {**_summarise(data), **to_json_value({"findings": findings, **tables})}
 
 
 def _summarise(data: ReportData) -> dict[str, Any]:
