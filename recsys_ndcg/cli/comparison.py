@@ -112,10 +112,11 @@ class FindingOptions:
         """Raise if there is no such kind, before anything is evaluated."""
         from recsys_ndcg.findings import check_findings
 
-        if self.accept and not self.fail_on:
+        if self.fail_on:
+            check_findings([], self.fail_on, self.accept or ())
+        elif self.accept:
             msg = "--accept has no effect without --fail-on."
             raise InvalidInputError(msg)
-        check_findings([], self.fail_on or (), self.accept or ())
 
     def judge(self, result: Any) -> list[Gate]:
         """Return the gate of a report, a comparison or a split, if there is one."""

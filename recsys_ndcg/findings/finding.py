@@ -94,9 +94,8 @@ def tabulate_findings(findings: Iterable[Finding]) -> pd.DataFrame:
         }
         for finding in findings
     ]
-    return pd.DataFrame(
-        rows, columns=["kind", "metric", "models", "numbers", "severity", "sentence"]
-    )
+    columns = ["kind", "metric", "models", "numbers", "severity", "sentence"]
+    return pd.DataFrame(rows, columns=columns, dtype=object)  # text would turn None into NaN
 
 
 def write_sentences(findings: Iterable[Finding], most: int = _MAX_SENTENCES) -> list[str]:

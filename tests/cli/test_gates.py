@@ -193,6 +193,8 @@ def test_findings_fail(command: str) -> None:
     assert run(*words, *kinds, "--accept", *kinds).exit_code == 0
     assert run(*words, "warning").exit_code == result.findings["severity"].eq("warning").any()
     assert not result.gate(kinds[-1].replace("_", " "))
+    with pytest.raises(rn.InvalidInputError, match="A gate needs what fails it"):
+        result.gate([])
 
 
 @pytest.mark.parametrize("command", ["evaluate fair.csv", "compare fair.csv poor.csv"])
