@@ -9,24 +9,26 @@ import re
 import tomllib
 from collections.abc import Iterable
 from functools import cache
-from pathlib import Path
+from importlib.resources import files
 from typing import Any
+
+
+def read_table(path: str) -> dict[str, Any]:
+    """Return a table of this package in TOML, also from the zip that Spark sends to its workers."""
+    return tomllib.loads(files("recsys_ndcg").joinpath(path).read_text(encoding="utf-8"))
 
 
 @cache
 def read_terms() -> dict[str, dict[str, Any]]:
     """Return the terms in alphabetical order, each with its meaning."""
-    return tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+    return read_table("glossary.toml")
 
 
 @cache
 def read_columns() -> dict[str, dict[str, Any]]:
     """Return the columns of all tables by name, each with its heading."""
-    path = Path(__file__).with_name("columns.toml")
-    columns = tomllib.loads(path.read_text(encoding="utf-8"))
-    return {
-        name: {"heading": name, "shown": "always", **column} for name, column in columns.items()
-    }
+    columns = read_table("columns.toml").items()
+    return {name: {"heading": name, "shown": "always", **column} for name, column in columns}
 
 
 def meanings_of(headings: Iterable[str]) -> dict[str, str]:

@@ -17,16 +17,15 @@ A template has values in braces, and optional pieces in brackets (braces of Pyth
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from numbers import Number
 from typing import Any
 
 import numpy as np
 
+from recsys_ndcg.glossary import read_table
 from recsys_ndcg.rendering import FORMATS, format_span, join_names, list_first
 
 #: The formats of numbers, and of names.
@@ -96,9 +95,7 @@ class Template:
 @cache
 def read_templates() -> dict[str, Template]:
     """Return the templates by kind."""
-    # as a resource, because Spark sends the package to its workers as a zip
-    text = files("recsys_ndcg.findings").joinpath("templates.toml").read_text(encoding="utf-8")
-    groups: dict[str, Any] = tomllib.loads(text)
+    groups = read_table("findings/templates.toml")
     pieces = groups.pop("pieces")
 
     def insert(text: str) -> str:
