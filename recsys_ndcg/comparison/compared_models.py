@@ -237,12 +237,9 @@ def _compare_in_metric(compared: ComparedModels, name: str) -> MetricComparison:
         for table in TABLES
     }
     fields |= {option: getattr(compared, option) for option in _OPTIONS}
-    if any(len(model.run_scores) for model in models.values()):
-        no_runs = np.zeros((0, len(compared.users)))
-        fields["runs"] = tuple(
-            model.run_scores[:, :, column] if len(model.run_scores) else no_runs
-            for model in models.values()
-        )
+    runs = (-1, len(compared.users), len(compared.metrics))  # without runs, all sizes are 0
+    each = (model.run_scores.reshape(runs)[:, :, column] for model in models.values())
+    fields["runs"] = tuple(each)
     exposures = [one.exposures[column] for one in models.values() if one.exposures]
     if len(exposures) == len(models) and all(one is not None for one in exposures):
         fields["exposures"] = tuple(exposures)
