@@ -285,7 +285,7 @@ class Comparison(HasFindings, Renderable):
         {'bob': 0.331, 'ann': -0.314}
         """
         check_integer("n", n, 1)
-        name = self._find_metric_of_users(metric)
+        name = self._find_metric(metric, of_users=True)
         pair = {one: self._data.model_scores[one] for one in self._choose_pair(name, a, b)}
         return find_movers(pair, name, int(n))
 
@@ -389,10 +389,6 @@ class Comparison(HasFindings, Renderable):
         """Return how a metric, by default the first, was computed for the first model."""
         return self.signatures[self._find_metric(metric)]
 
-    def _verdict_in(self, metric: str | Metric | None = None) -> str:
-        """Return the result in any metric, by default the first, in a few sentences."""
-        return str(self._verdicts(metric)[0])
-
     def _verdicts(self, metric: str | Metric | None = None) -> list[Verdict]:
         """Return the verdict in a metric, and in the first metric of each other protocol."""
         return self._data.list_verdicts(self._find_metric(metric))
@@ -445,7 +441,7 @@ class Comparison(HasFindings, Renderable):
             other = None if against is None else self._find_metric(against)
             return plot_trade_off(self._data, name, other, colour)
         if kind != "tiers":
-            name = self._find_metric_of_users(metric)
+            name = self._find_metric(metric, of_users=True)
         return plot_metric(self._data, kind, name, *self._choose_pair(name, a, b))
 
     def _document(
@@ -713,21 +709,15 @@ class Comparison(HasFindings, Renderable):
             raise InvalidInputError(msg)
         return a, b
 
-    def _find_metric(self, metric: str | Metric | None) -> str:
-        """Return the name of a metric in this comparison, by default the first."""
-        if metric is None:
-            return self.metrics[0]
-        return find_metric_name(metric, self.metrics, "This comparison")
-
-    def _find_metric_of_users(self, metric: str | Metric | None) -> str:
-        """Return the name of a metric that has a score per user, by default the first such one.
+    def _find_metric(self, metric: str | Metric | None, *, of_users: bool = False) -> str:
+        """Return the name of a metric, by default the first, or the first with a score per user.
 
         Raises
         ------
         InvalidInputError
-            The metric is unknown, or a number of all lists together.
+            The metric is unknown, or a number of all lists together although it must not be.
         """
-        names = self._data.metrics_of_users
+        names = self._data.metrics_of_users if of_users else None
         chosen = (names or self.metrics)[0] if metric is None else metric
         return find_metric_name(chosen, self.metrics, "This comparison", names)
 

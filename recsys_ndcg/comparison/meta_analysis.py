@@ -122,11 +122,8 @@ class MetaAnalysis(HasFindings, Renderable):
     def _differences(self) -> pd.DataFrame:
         parts = [self._read_differences(name) for name in self.comparisons]
         table = pd.concat(parts, ignore_index=True)
-        place: dict[Any, int] = {}
-        order = [
-            place.setdefault(pair, len(place)) for pair in zip(table["a"], table["b"], strict=True)
-        ]
-        return table.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
+        pair = table.groupby(["a", "b"], sort=False).ngroup()
+        return table.iloc[pair.argsort(kind="stable")].reset_index(drop=True)
 
     def _read_differences(self, dataset: str) -> pd.DataFrame:
         """Return the rows of one data set, each pair in the order of the models."""

@@ -19,7 +19,6 @@ from recsys_ndcg.arrays import (
     Floats,
     Ids,
     Positions,
-    are_equal,
     concat_along,
     concat_ids,
     divide,
@@ -94,22 +93,20 @@ class ModelScores(Scores):
         scores = _use_pseudo_values(audit)
         own, is_known = scores.per_user, ~np.isnan(scores.per_user)
         roles = {role: np.where(is_known, scores.roles[role], np.nan) for role in _OTHER_ROLES}
-        signatures = [audit.signatures[name] for name in scores.names]
-        return cls(
-            measurements=scores.measurements,
-            users=scores.users,
+        digests, names = audit.label_digests.astype(np.uint64), scores.names
+        filled = replace(
+            scores,
             numerator=np.where(scores.is_defined, scores.numerator, 0.0),
             denominator=np.where(scores.is_defined, scores.denominator, 0.0),
-            left_out=scores.left_out,
-            counts=scores.counts,
             roles={"own": own, **roles},
-            signatures=dict(zip(metric_names or scores.names, signatures, strict=True)),
-            label_digests=np.repeat(
-                audit.label_digests.astype(np.uint64)[:, None], len(scores.names), axis=1
-            ),
+            label_digests=np.repeat(digests[:, None], len(names), axis=1),
+        )
+        signatures = [audit.signatures[name] for name in names]
+        return cls(
+            **vars(filled),
+            signatures=dict(zip(metric_names or names, signatures, strict=True)),
             run_means=audit.totals.mean[None, :],
             report=report,
-            exposures=scores.exposures,
         )
 
     @classmethod
@@ -253,8 +250,6 @@ def require_lists(scores: ModelScores, model: str) -> GroupedLists:
     """Return the lists of the compared users; parameter and error as in `require_report`."""
     data = require_report(scores, model)._data
     assert data.audit.lists is not None, "require_report has checked this"  # noqa: S101
-    if data.audit.n_users == len(scores.users):
-        return data.audit.lists
     return data.audit.lists.take(data.scores.positions_of(scores.users))
 
 
@@ -267,10 +262,10 @@ def _use_pseudo_values(audit: Audit) -> Scores:
     chance = np.where(np.isnan(values), np.nan, audit.totals_with_orders.mean_of("chance"))
     numerator = np.where(together, np.nan_to_num(values), scores.numerator)
     denominator = np.where(together, ~np.isnan(values), scores.denominator)
-    roles = {**scores.roles, "chance": np.where(together, chance, scores.roles["chance"])}
-    filled = replace(scores, numerator=numerator, denominator=denominator, roles=roles)
-    own = np.where(together, values, scores.per_user)
-    return filled.replace_roles({**roles, "own": own})
+    given = {"own": (values, scores.per_user), "chance": (chance, scores.roles["chance"])}
+    roles = {role: np.where(together, *tables) for role, tables in given.items()}
+    roles = {**scores.roles, **roles}
+    return replace(scores, numerator=numerator, denominator=denominator, roles=roles)
 
 
 def _replace_columns(scores: ModelScores, columns: Mapping[str, NDArray[Any]]) -> ModelScores:
@@ -329,11 +324,8 @@ def _hash_digests(digests: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 def _count_runs(users: Ids, runs: Sequence[ModelScores], run_of: Sequence[int]) -> Floats:
     """Return the number of runs that have each user in at least one fold."""
-    has_user = np.array([np.isin(users, run.users) for run in runs])
-    count: Floats = np.zeros(len(users))
-    for number in set(run_of):
-        count += has_user[np.equal(run_of, number)].any(axis=0)
-    return count
+    has_user = pd.DataFrame([np.isin(users, run.users) for run in runs])
+    return has_user.groupby([*run_of]).any().sum().to_numpy(dtype=np.float64)
 
 
 def update_user_counts(signatures: Mapping[str, Signature], scores: Floats) -> dict[str, Signature]:
@@ -451,9 +443,6 @@ def _check_signatures(
 def _keep_common_users(
     models: Mapping[str, ModelScores], users: str
 ) -> tuple[dict[str, ModelScores], dict[str, int]]:
-    first, *others = models.values()
-    if all(are_equal(first.users, other.users) for other in others):
-        return dict(models), {}
     users_of = {name: set(model.users.tolist()) for name, model in models.items()}
     common = set.intersection(*users_of.values())
     n_dropped_users = {name: len(model.users) - len(common) for name, model in models.items()}
@@ -478,10 +467,7 @@ def _keep_common_users(
     if not common:
         msg = f"No user is in all of {', '.join(models)}, so nothing can be compared."
         raise InvalidInputError(msg)
-    kept = {
-        name: model.take(np.flatnonzero([user in common for user in model.users.tolist()]))
-        for name, model in models.items()
-    }
+    kept = {name: model.take(model.positions_of(common)) for name, model in models.items()}
     return kept, n_dropped_users
 
 

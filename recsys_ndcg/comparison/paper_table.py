@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from recsys_ndcg.comparison.verdict import group_by_outcome
 from recsys_ndcg.errors import InvalidInputError, quote, suggest
 from recsys_ndcg.glossary import read_columns
 from recsys_ndcg.rendering import Code, escape_latex, format_level, format_number, format_span
@@ -110,12 +111,8 @@ def _list_signs(data: ComparedModels, metric: str, board: pd.DataFrame) -> list[
     """Return each model's letters, or + and - against the baseline, as superscripts."""
     signs = dict(board["letters"])
     if data.testing.family == "baseline":
-        pairs = data.pairwise
-        better = pairs.loc[pairs["metric"] == metric, ["a", "b", "better"]].to_dict("records")
-        for pair in better:
-            model = pair["b"] if pair["a"] == data.baseline else pair["a"]
-            if not pd.isna(pair["better"]):
-                signs[model] = "+" if pair["better"] == model else "-"
+        groups = group_by_outcome(data.by_metric[metric], slice(None), data.baseline)
+        signs |= dict.fromkeys(groups["better"], "+") | dict.fromkeys(groups["worse"], "-")
     longest = max(signs.values(), key=len)
     padded = [(signs[model], longest[len(signs[model]) :]) for model in board.index]
     return [
