@@ -325,7 +325,7 @@ def _hash_digests(digests: NDArray[np.uint64]) -> NDArray[np.uint64]:
 def _count_runs(users: Ids, runs: Sequence[ModelScores], run_of: Sequence[int]) -> Floats:
     """Return the number of runs that have each user in at least one fold."""
     has_user = pd.DataFrame([np.isin(users, run.users) for run in runs])
-    return has_user.groupby([*run_of]).any().sum().to_numpy(dtype=np.float64)
+    return has_user.groupby(np.asarray(run_of)).any().sum().to_numpy(dtype=np.float64)
 
 
 def update_user_counts(signatures: Mapping[str, Signature], scores: Floats) -> dict[str, Signature]:
