@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Ids
-from recsys_ndcg.comparison.compared_models import ByMetric, ComparedModels
+from recsys_ndcg.comparison.compared_models import ByMetric, ComparedModels, check_model
 from recsys_ndcg.comparison.document import build_comparison_document, build_segments_document
 from recsys_ndcg.comparison.metric_comparison import make_intervals
 from recsys_ndcg.comparison.model_scores import CHANCE, ModelScores, list_tables, require_lists
@@ -27,8 +27,6 @@ from recsys_ndcg.errors import (
     check_choice,
     check_integer,
     check_level,
-    quote,
-    suggest,
 )
 from recsys_ndcg.files import Archive, check_ids, to_json_value
 from recsys_ndcg.findings import (
@@ -700,10 +698,11 @@ class Comparison(HasFindings, Renderable):
         InvalidInputError
             A model is unknown, or both are the same.
         """
-        a = self._find_model(self._data.baseline if a is None else a)
+        a = check_model(self._data.baseline if a is None else a, self.models)
         result = self._data.by_metric[metric]
         ordered = [result.models[column] for column in result.columns_by_mean]
-        b = self._find_model(next(one for one in ordered if one != a) if b is None else b)
+        best = next(one for one in ordered if one != a)
+        b = check_model(best if b is None else b, self.models)
         if a == b:
             msg = f"{a!r} is compared with itself. Pass another model."
             raise InvalidInputError(msg)
@@ -720,19 +719,6 @@ class Comparison(HasFindings, Renderable):
         names = self._data.metrics_of_users if of_users else None
         chosen = (names or self.metrics)[0] if metric is None else metric
         return find_metric_name(chosen, self.metrics, "This comparison", names)
-
-    def _find_model(self, name: str) -> str:
-        """Return the name of a model.
-
-        Raises
-        ------
-        InvalidInputError
-            The model is unknown.
-        """
-        if name not in self._data.model_scores:
-            msg = f"There is no model {quote(name)}. {suggest(str(name), self.models)}"
-            raise InvalidInputError(msg)
-        return name
 
 
 def _from_file(

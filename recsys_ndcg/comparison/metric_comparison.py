@@ -63,8 +63,9 @@ _RENAMED = {
     "p_not_worse": "p_a_not_worse",
     "p_not_better": "p_b_not_worse",
 }
-#: Fields that are tables.
-TABLES = ("scores", "numerator", "denominator", "chance", "best")
+#: Fields that are tables; the bootstrap resamples the users of the first three.
+_RESAMPLED = ("scores", "numerator", "denominator")
+TABLES = (*_RESAMPLED, "chance", "best")
 _STEP = 1e-6  # relative step of the numerical derivative of `Metric.score`
 
 
@@ -126,11 +127,9 @@ class MetricComparison(ReadOnlyArrays):
         return self.measurement.metric
 
     def select_users(self, users: Flags) -> MetricComparison:
-        """Return the scores of some users."""
-        exposures = tuple(one.take(users) for one in self.exposures)
+        """Return the scores of some users, in a metric that each user has a score in."""
         runs = tuple(one[:, users] for one in self.runs)
-        taken = take_along(self, "users", users)
-        return replace(taken, exposures=exposures, runs=runs, known_tests=None)
+        return replace(take_along(self, "users", users), runs=runs, known_tests=None)
 
     def scores_of(self, model: str) -> Floats:
         """Return the users' scores under one of the models."""
@@ -158,18 +157,13 @@ class MetricComparison(ReadOnlyArrays):
         above, room = self.scores - self.chance, self.best - self.chance
         moments, best = Moments.of(room, above, ~np.isnan(above + room)), self.means("best")
         adjusted = adjust_for_chance(self.means(), self.means("chance"), best)
-        how = {"level": 1 - alpha, "bounded": self.is_bounded}
+        how = {"level": 1 - alpha, "bounded": self.measurement.is_bounded}
         return np.array(find_adjusted_interval(moments, self.score_moments, adjusted, best, **how))
 
     @lazy_property
     def score_moments(self) -> Moments:
         """The moments of each model's scores."""
         return Moments.of(None, self.scores, ~np.isnan(self.scores))
-
-    @property
-    def is_bounded(self) -> bool:
-        """Whether every score is in [0, 1]."""
-        return self.measurement.is_bounded
 
     @property
     def columns_by_mean(self) -> Positions:
@@ -277,7 +271,7 @@ class MetricComparison(ReadOnlyArrays):
 
     def clip_differences(self, results: PairResults) -> PairResults:
         """Return results whose intervals do not leave the range of differences, if there is one."""
-        if not self.is_bounded:
+        if not self.measurement.is_bounded:
             return results
         return replace(results, low=results.low.clip(min=-1), high=results.high.clip(max=1))
 
@@ -422,10 +416,7 @@ def make_intervals(
     if method == "t":
         ends = [[*one.intervals(1 - level), *one.pooled_intervals(1 - level)] for one in by_metric]
     else:
-        tables = (
-            np.hstack([getattr(one, name) for one in by_metric])
-            for name in ("scores", "numerator", "denominator")
-        )
+        tables = (np.hstack([getattr(one, name) for one in by_metric]) for name in _RESAMPLED)
         resampled = bootstrap_intervals(*tables, level=level, method=method, **options)
         parts = np.split(np.array(resampled), len(by_metric), axis=1)
         ends = [

@@ -174,12 +174,9 @@ class ModelScores(Scores):
             )
             for one in dict.fromkeys(run_of)
         ]
-        signatures = {
-            name: sign_runs([run.signatures[name] for run in runs]) for name in runs[0].signatures
-        }
         return replace(
             average,
-            signatures=update_user_counts(signatures, average.per_user),
+            signatures=_join_signatures([run.signatures for run in runs], average.per_user),
             run_means=np.concatenate([run.run_means for run in runs]),
             run_scores=np.array(tables_of_runs if len(tables_of_runs) > 1 else np.zeros((0, 0, 0))),
             report=None,
@@ -194,7 +191,7 @@ class ModelScores(Scores):
     def take(self, users: Positions) -> ModelScores:
         """Return the scores of users by their positions; `run_means` stays over all users."""
         scores = super().take(users)
-        signatures = update_user_counts(self.signatures, scores.per_user)
+        signatures = _join_signatures([self.signatures], scores.per_user)
         return replace(scores, signatures=signatures)
 
     def select_metrics(self, names: Sequence[str]) -> ModelScores:
@@ -328,13 +325,12 @@ def _count_runs(users: Ids, runs: Sequence[ModelScores], run_of: Sequence[int]) 
     return has_user.groupby(np.asarray(run_of)).any().sum().to_numpy(dtype=np.float64)
 
 
-def update_user_counts(signatures: Mapping[str, Signature], scores: Floats) -> dict[str, Signature]:
-    """Return signatures with the number of users who have a score."""
-    counts = (~np.isnan(scores)).sum(axis=0).tolist()
-    return {
-        name: sign_runs([signature], count)
-        for (name, signature), count in zip(signatures.items(), counts, strict=True)
-    }
+def _join_signatures(
+    runs: Sequence[Mapping[str, Signature]], scores: Floats
+) -> dict[str, Signature]:
+    """Return the signatures of the mean of runs, with the number of users who have a score."""
+    counts = zip(runs[0], (~np.isnan(scores)).sum(axis=0).tolist(), strict=True)
+    return {name: sign_runs([run[name] for run in runs], count) for name, count in counts}
 
 
 def flatten_parameters(parameters: Mapping[Any, Any], prefix: str = "") -> dict[str, Parameter]:
@@ -422,22 +418,41 @@ def _check_signatures(
         differences = reference.signatures[metric].differences(signature)
         differences.pop("users", None)  # the number of users who have a score
         if "protocol" in differences:
-            first, second = (
-                describe_protocol(reference.signatures[metric]),
-                describe_protocol(signature),
-            )
+            first, second = map(describe_protocol, (reference.signatures[metric], signature))
             msg = (
                 f"{metric} ({first}) of {reference_name!r} cannot be compared with {metric} "
                 f"({second}) of {name!r}. Use one protocol for both."
             )
             raise InvalidInputError(msg)
-        if differences:
-            what = ", ".join(
-                f"{field} is {quote(first)} for {reference_name!r} and {quote(second)} for {name!r}"
-                for field, (first, second) in differences.items()
-            )
-            msg = f"{metric} was computed in different ways: {what}. Evaluate both in the same way."
-            raise InvalidInputError(msg)
+        reject_differences(metric, (reference_name, name), differences)
+
+
+def reject_differences(
+    metric: str, names: tuple[str, str], differences: Mapping[str, Sequence[Any]]
+) -> None:
+    """Raise if there are choices in which two signatures of a metric differ.
+
+    Parameters
+    ----------
+    metric : str
+        The metric.
+    names : tuple of str
+        The models, or the data sets.
+    differences : mapping of str
+        The value of each choice for both.
+
+    Raises
+    ------
+    InvalidInputError
+        There is a difference.
+    """
+    if differences:
+        what = ", ".join(
+            f"{choice} is {quote(first)} for {names[0]!r} and {quote(second)} for {names[1]!r}"
+            for choice, (first, second) in differences.items()
+        )
+        msg = f"{metric} was computed in different ways: {what}. Evaluate both in the same way."
+        raise InvalidInputError(msg)
 
 
 def _keep_common_users(

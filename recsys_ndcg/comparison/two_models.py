@@ -137,7 +137,6 @@ def compute_overlaps(
         The lists have no items or keep fewer than k ranks, or p is not between 0 and 1.
     """
     check_k(k)
-    check_level("p", p, such_as=0.9)
     ranks = {name: _find_ranks(_to_lists(one, None), k) for name, one in lists.items()}
     tables = {}
     for a, b in combinations(ranks, 2):

@@ -287,7 +287,9 @@ def _find_share(result: MetricComparison, pair: int) -> Finding:
 def _find_detectable(result: MetricComparison, pairs: Positions | list[int]) -> Finding:
     """Find which differences the test would find between these models with 80 % power."""
     detectable = result.mean_tests.detectable[pairs]
-    detectable = detectable[np.isfinite(detectable) & ~(result.is_bounded & (detectable > 1))]
+    detectable = detectable[
+        np.isfinite(detectable) & ~(result.measurement.is_bounded & (detectable > 1))
+    ]
     if not len(detectable):
         is_known = result.testing.test_kind.is_test_of_mean
         return _find(result, "nothing_detectable" if is_known else "unknown_power")
