@@ -222,8 +222,41 @@ class ComparedModels:
 
     @lazy_property
     def segments(self) -> pd.DataFrame:
-        """A row per metric, segment and model."""
-        return make_segments(self)
+        """A row per metric, segment and model: scores, and the difference from the baseline.
+
+        The comparison's test is applied to each segment, corrected for the number of segments and
+        models. Max-T needs tests over the same users, and segments have different ones: Holm's
+        method replaces it. Whether a difference depends on the segment is tested as in
+        `compare_groups`, for all segments and models together.
+
+        Raises
+        ------
+        InvalidInputError
+            The comparison has no segments.
+        """
+        if (segment_of_user := self.segment_of_user) is None:
+            msg = (
+                "There are no segments of users' scores. Compare with segments, such as "
+                "compare(..., by='activity')."
+            )
+            raise InvalidInputError(msg)
+        if not (names := self.metrics_of_users):
+            msg = (
+                "Numbers of all lists together are not compared by segment "
+                f"({', '.join(self.metrics)}). Add a metric with a score per user, or use by() "
+                "of each report."
+            )
+            raise InvalidInputError(msg)
+        parts = []
+        with progress_bar(enabled=self.progress) as show:
+            for n_done, name in enumerate(names, start=1):
+                parts.append(_compare_segments(self.by_metric[name], segment_of_user))
+                show("Testing segments", n_done / len(names))
+        # labels may be tuples, which from_product would split
+        levels: list[Any] = [names, segment_of_user.cat.categories, self.models]
+        codes = np.indices([*map(len, levels)]).reshape(3, -1).tolist()
+        index = pd.MultiIndex(levels=levels, codes=codes, names=["metric", "segment", "model"])
+        return pd.concat(parts).set_axis(index, axis=0)
 
     @lazy_property
     def optimism(self) -> dict[str, float]:
@@ -299,46 +332,6 @@ def make_leaderboard(compared: ComparedModels, metric: str) -> pd.DataFrame:
     table[ranks] = table[ranks].astype("Int64").mask(has_no_mean, pd.NA)
     table["letters"] = table["letters"].mask(has_no_mean, "")
     return table.iloc[order].sort_values("tier", kind="stable")
-
-
-def make_segments(compared: ComparedModels) -> pd.DataFrame:
-    """Return a row per metric, segment and model: scores, and the difference from the baseline.
-
-    The comparison's test is applied to each segment, corrected for the number of segments and
-    models. Max-T needs tests over the same users, and segments have different ones: Holm's method
-    replaces it. Whether a difference depends on the segment is tested as in `compare_groups`, for
-    all segments and models together.
-
-    Raises
-    ------
-    InvalidInputError
-        The comparison has no segments.
-    """
-    segment_of_user = compared.segment_of_user
-    by_metric = {name: compared.by_metric[name] for name in compared.metrics_of_users}
-    if segment_of_user is not None and not by_metric:
-        msg = (
-            "Numbers of all lists together are not compared by segment "
-            f"({', '.join(compared.metrics)}). Add a metric with a score per user, or use by() "
-            "of each report."
-        )
-        raise InvalidInputError(msg)
-    if segment_of_user is None:
-        msg = (
-            "There are no segments of users' scores. Compare with segments, such as "
-            "compare(..., by='activity')."
-        )
-        raise InvalidInputError(msg)
-    parts = []
-    with progress_bar(enabled=compared.progress) as show:
-        for n_done, result in enumerate(by_metric.values(), start=1):
-            parts.append(_compare_segments(result, segment_of_user))
-            show("Testing segments", n_done / len(by_metric))
-    # labels may be tuples, which from_product would split
-    levels: list[Any] = [[*by_metric], segment_of_user.cat.categories, compared.models]
-    codes = np.indices([*map(len, levels)]).reshape(3, -1).tolist()
-    index = pd.MultiIndex(levels=levels, codes=codes, names=["metric", "segment", "model"])
-    return pd.concat(parts).set_axis(index, axis=0)
 
 
 def _compare_segments(result: MetricComparison, segment_of_user: pd.Series[Any]) -> pd.DataFrame:

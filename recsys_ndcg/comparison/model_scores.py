@@ -168,12 +168,9 @@ class ModelScores(Scores):
             for name, values in vars(first.counts).items():
                 merged[name] = (merged[name] / n_runs).astype(values.dtype)
         average = _replace_columns(first, merged)
-        tables_of_runs = [
-            _average_scores(
-                [part.per_user for part, run in zip(expanded, run_of, strict=True) if run == one]
-            )
-            for one in dict.fromkeys(run_of)
-        ]
+        scores = np.array([part.per_user for part in expanded])
+        folds_of_runs = [scores[np.equal(run_of, run)] for run in dict.fromkeys(run_of)]
+        tables_of_runs = [_average_scores([*folds]) for folds in folds_of_runs]
         return replace(
             average,
             signatures=_join_signatures([run.signatures for run in runs], average.per_user),
@@ -201,12 +198,6 @@ class ModelScores(Scores):
         columns = [self.names.index(name) for name in names]
         signatures = {name: self.signatures[name] for name in names}
         return replace(take_along(self, "metrics", columns), signatures=signatures)
-
-
-def have_same_scores(first: ModelScores, second: ModelScores) -> bool:
-    """Return whether every user has the same scores, if metrics have a score per user."""
-    is_equal = np.array_equal(first.per_user, second.per_user, equal_nan=True)
-    return is_equal and any(one.metric.per_user for one in first.measurements)
 
 
 def list_tables(scores: ModelScores) -> dict[str, NDArray[Any]]:
@@ -279,12 +270,8 @@ def _join_exposures(parts: Sequence[ModelScores]) -> tuple[Exposures | None, ...
 
 def _common_parameters(parameters: Sequence[Mapping[str, Parameter]]) -> dict[str, Parameter]:
     """Return the parameters that have the same value in all runs."""
-    first, *others = parameters
-    return {
-        name: value
-        for name, value in first.items()
-        if all(name in run and run[name] == value for run in others)
-    }
+    first, *others = (run.items() for run in parameters)
+    return {name: value for name, value in first if all((name, value) in run for run in others)}
 
 
 def _expand_to_all_users(parts: Sequence[ModelScores]) -> list[ModelScores]:
@@ -397,8 +384,7 @@ def align_models(
     (reference_name, reference), *others = models.items()
     for name, model in others:
         _check_signatures(reference_name, reference, name, model)
-        labels = (repr(reference_name), repr(name))
-        check_id_types(reference.users, model.users, "user", labels)
+        check_id_types(reference.users, model.users, "user", (repr(reference_name), repr(name)))
     models, n_dropped_users = _keep_common_users(models, users)
     _check_label_digests(models)
     if all(np.isnan(model.per_user).all() for model in models.values()):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recsys_ndcg.comparison.metric_comparison import make_models_table
-from recsys_ndcg.comparison.model_scores import CHANCE, have_same_scores
+from recsys_ndcg.comparison.model_scores import CHANCE
 from recsys_ndcg.comparison.verdict import find_roughness, list_wins
 from recsys_ndcg.findings import Finding
 from recsys_ndcg.report import find_equal_scores, find_rough_means
@@ -97,8 +97,10 @@ def _find_dropped(n_dropped_users: Mapping[str, int], metrics: Sequence[str]) ->
 
 
 def _find_equal_pairs(models: Mapping[str, ModelScores]) -> Iterator[Finding]:
+    """Find the models with the same score for every user, if a metric has a score per user."""
     for (name, scores), (other, other_scores) in combinations(models.items(), 2):
-        if have_same_scores(scores, other_scores):
+        is_equal = np.array_equal(scores.per_user, other_scores.per_user, equal_nan=True)
+        if is_equal and any(one.metric.per_user for one in scores.measurements):
             yield Finding("equal_pair", names={"model": name, "other": other})
 
 
