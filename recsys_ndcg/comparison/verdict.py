@@ -246,9 +246,7 @@ def _judge_against_chance(result: MetricComparison) -> list[Finding]:
     return [_find(result, "all_above_chance", numbers, models=groups["better"])]
 
 
-def group_by_outcome(
-    result: MetricComparison, pairs: Positions | slice, against: str
-) -> dict[str, Any]:
+def group_by_outcome(result: MetricComparison, pairs: Any, against: str) -> dict[str, Any]:
     """Name the models that are better than one model, worse, or neither.
 
     Parameters
