@@ -434,12 +434,10 @@ class Comparison(HasFindings, Renderable):
         from recsys_ndcg.comparison.page import KINDS, plot_metric, plot_trade_off  # noqa: PLC0415
 
         check_choice("kind", kind, (*KINDS, *self._more_plots))
-        name = self._find_metric(metric)
+        name = self._find_metric(metric, of_users=kind not in ("tiers", "trade-off"))
         if kind == "trade-off":
             other = None if against is None else self._find_metric(against)
             return plot_trade_off(self._data, name, other, colour)
-        if kind != "tiers":
-            name = self._find_metric(metric, of_users=True)
         return plot_metric(self._data, kind, name, *self._choose_pair(name, a, b))
 
     def _document(

@@ -296,8 +296,7 @@ class MetricComparison(ReadOnlyArrays):
     @property
     def ratio(self) -> Floats:
         """The sum of the numerators over the sum of the denominators, of each model."""
-        top, bottom = column_sums(self.numerator), column_sums(self.denominator)
-        return divide(top, bottom)
+        return divide(column_sums(self.numerator), column_sums(self.denominator))
 
     def pooled_intervals(self, alpha: float) -> Floats:
         """Return the interval of each model's pooled score (`ratio_interval`)."""

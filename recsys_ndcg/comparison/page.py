@@ -264,8 +264,7 @@ def build_comparison_page(
     kinds = ["leaderboard", *(["segments"] if data.segment_of_user is not None else [])]
     remarks = find_remarks(data)
     document = build_comparison_document(data, remarks, data.metrics[0], kinds)
-    board, limits, *others = document.sections
-    segments = [one for one in others if one.name == "segments"]
+    board, limits, *segments, _ = document.sections
     sections = [
         _build_leaderboard_section(data, board),
         *(more if of_users else ()),
