@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import Flags, Floats, Ids
+from recsys_ndcg.arrays import Flags, Ids
 from recsys_ndcg.comparison.metric_comparison import (
     TABLES,
     MetricComparison,
@@ -21,7 +21,7 @@ from recsys_ndcg.comparison.metric_comparison import (
 )
 from recsys_ndcg.comparison.model_scores import ModelScores, list_tables
 from recsys_ndcg.comparison.verdict import describe_test, judge
-from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.errors import InvalidInputError, quote, suggest
 from recsys_ndcg.findings import Finding, write_verdict
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.progress import progress_bar
@@ -59,6 +59,20 @@ class ByMetric(dict[str, _Value]):
             return self[find_metric_name(str(metric), list(self), "This comparison")]
         except InvalidInputError as error:
             raise UnknownKeyError(str(error)) from None
+
+
+def check_model(name: str, models: Sequence[str]) -> str:
+    """Return the name of a model.
+
+    Raises
+    ------
+    InvalidInputError
+        The model is unknown.
+    """
+    if name not in models:
+        msg = f"There is no model {quote(name)}. {suggest(str(name), models)}"
+        raise InvalidInputError(msg)
+    return name
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,8 +222,41 @@ class ComparedModels:
 
     @lazy_property
     def segments(self) -> pd.DataFrame:
-        """A row per metric, segment and model."""
-        return make_segments(self)
+        """A row per metric, segment and model: scores, and the difference from the baseline.
+
+        The comparison's test is applied to each segment, corrected for the number of segments and
+        models. Max-T needs tests over the same users, and segments have different ones: Holm's
+        method replaces it. Whether a difference depends on the segment is tested as in
+        `compare_groups`, for all segments and models together.
+
+        Raises
+        ------
+        InvalidInputError
+            The comparison has no segments.
+        """
+        if (segment_of_user := self.segment_of_user) is None:
+            msg = (
+                "There are no segments of users' scores. Compare with segments, such as "
+                "compare(..., by='activity')."
+            )
+            raise InvalidInputError(msg)
+        if not (names := self.metrics_of_users):
+            msg = (
+                "Numbers of all lists together are not compared by segment "
+                f"({', '.join(self.metrics)}). Add a metric with a score per user, or use by() "
+                "of each report."
+            )
+            raise InvalidInputError(msg)
+        parts = []
+        with progress_bar(enabled=self.progress) as show:
+            for n_done, name in enumerate(names, start=1):
+                parts.append(_compare_segments(self.by_metric[name], segment_of_user))
+                show("Testing segments", n_done / len(names))
+        # labels may be tuples, which from_product would split
+        levels: list[Any] = [names, segment_of_user.cat.categories, self.models]
+        codes = np.indices([*map(len, levels)]).reshape(3, -1).tolist()
+        index = pd.MultiIndex(levels=levels, codes=codes, names=["metric", "segment", "model"])
+        return pd.concat(parts).set_axis(index, axis=0)
 
     @lazy_property
     def optimism(self) -> dict[str, float]:
@@ -237,12 +284,9 @@ def _compare_in_metric(compared: ComparedModels, name: str) -> MetricComparison:
         for table in TABLES
     }
     fields |= {option: getattr(compared, option) for option in _OPTIONS}
-    if any(len(model.run_scores) for model in models.values()):
-        no_runs = np.zeros((0, len(compared.users)))
-        fields["runs"] = tuple(
-            model.run_scores[:, :, column] if len(model.run_scores) else no_runs
-            for model in models.values()
-        )
+    runs = (-1, len(compared.users), len(compared.metrics))  # without runs, all sizes are 0
+    each = (model.run_scores.reshape(runs)[:, :, column] for model in models.values())
+    fields["runs"] = tuple(each)
     exposures = [one.exposures[column] for one in models.values() if one.exposures]
     if len(exposures) == len(models) and all(one is not None for one in exposures):
         fields["exposures"] = tuple(exposures)
@@ -290,82 +334,31 @@ def make_leaderboard(compared: ComparedModels, metric: str) -> pd.DataFrame:
     return table.iloc[order].sort_values("tier", kind="stable")
 
 
-def make_segments(compared: ComparedModels) -> pd.DataFrame:
-    """Return a row per metric, segment and model: scores, and the difference from the baseline.
-
-    The comparison's test is applied to each segment, corrected for the number of segments and
-    models. Max-T needs tests over the same users, and segments have different ones: Holm's method
-    replaces it. Whether a difference depends on the segment is tested as in `compare_groups`, for
-    all segments and models together.
-
-    Raises
-    ------
-    InvalidInputError
-        The comparison has no segments.
-    """
-    segment_of_user = compared.segment_of_user
-    by_metric = {name: compared.by_metric[name] for name in compared.metrics_of_users}
-    if segment_of_user is not None and not by_metric:
-        msg = (
-            "Numbers of all lists together are not compared by segment "
-            f"({', '.join(compared.metrics)}). Add a metric with a score per user, or use by() "
-            "of each report."
-        )
-        raise InvalidInputError(msg)
-    if segment_of_user is None:
-        msg = (
-            "There are no segments of users' scores. Compare with segments, such as "
-            "compare(..., by='activity')."
-        )
-        raise InvalidInputError(msg)
-    parts = []
-    with progress_bar(enabled=compared.progress) as show:
-        for n_done, result in enumerate(by_metric.values(), start=1):
-            parts.append(_compare_segments(result, segment_of_user, compared.baseline))
-            show("Testing segments", n_done / len(by_metric))
-    # labels may be tuples, which from_product would split
-    levels: list[Any] = [[*by_metric], segment_of_user.cat.categories, compared.models]
-    codes = np.indices([*map(len, levels)]).reshape(3, -1).tolist()
-    index = pd.MultiIndex(levels=levels, codes=codes, names=["metric", "segment", "model"])
-    return pd.concat(parts).set_axis(index, axis=0)
-
-
-def _compare_segments(
-    result: MetricComparison, segment_of_user: pd.Series[Any], baseline: str
-) -> pd.DataFrame:
+def _compare_segments(result: MetricComparison, segment_of_user: pd.Series[Any]) -> pd.DataFrame:
     codes = segment_of_user.cat.codes.to_numpy()
-    parts = [
-        _compare_segment(result, codes == code, baseline)
-        for code in range(len(segment_of_user.cat.categories))
-    ]
-    table = pd.concat(parts)
+    n_segments = len(segment_of_user.cat.categories)
+    table = pd.concat([_compare_segment(result, codes == code) for code in range(n_segments)])
     chosen = result.testing.corrected_by
     correction = CORRECTIONS["holm"] if chosen.is_max_t else chosen
     table["p_corrected"] = correction.correct(table["p"].to_numpy())
-    interaction = _test_interaction(result, codes, len(parts), baseline)
-    table["difference_from_others"], table["p_interaction"] = interaction
-    whole = _compare_segment(result, codes >= 0, baseline)
+    column = result.models.index(result.baseline)
+    apart = subtract_scores(result.scores, result.scores[:, [column]])
+    apart[:, column] = np.nan
+    how: dict[str, Any] = {"seed": result.testing.seed}
+    how["both_bounded"] = result.measurement.is_bounded
+    interaction = compare_groups(apart, codes, n_segments, one_family=True, **how)
+    table["difference_from_others"] = interaction.difference.ravel()
+    table["p_interaction"] = interaction.p_corrected.ravel()
+    whole = _compare_segment(result, codes >= 0)
     for prefix in ("", "pooled_"):
         over_all = whole[f"{prefix}difference"].reindex(table.index).to_numpy()
         table[f"{prefix}opposite_to_all"] = table[f"{prefix}difference"] * over_all < 0
     return table
 
 
-def _test_interaction(
-    result: MetricComparison, codes: Any, n_segments: int, baseline: str
-) -> tuple[Floats, Floats]:
-    """Return each difference from the baseline minus that of the other segments, and p, by row."""
-    column = result.models.index(baseline)
-    differences = subtract_scores(result.scores, result.scores[:, [column]])
-    differences[:, column] = np.nan
-    how: dict[str, Any] = {"seed": result.testing.seed, "both_bounded": result.is_bounded}
-    tests = compare_groups(differences, codes, n_segments, one_family=True, **how)
-    return tests.difference.ravel(), tests.p_corrected.ravel()
-
-
-def _compare_segment(result: MetricComparison, users: Flags, baseline: str) -> pd.DataFrame:
+def _compare_segment(result: MetricComparison, users: Flags) -> pd.DataFrame:
     """Return a row per model, over some users; the differences of the baseline are NaN."""
-    part = result.select_users(users)
+    part, baseline = result.select_users(users), result.baseline
     others = [name for name in part.models if name != baseline]
     pairs = [(part.models.index(name), part.models.index(baseline)) for name in others]
     testing, runs = replace(part.testing, correction="none"), [part.sign * one for one in part.runs]

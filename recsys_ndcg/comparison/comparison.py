@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Ids
-from recsys_ndcg.comparison.compared_models import ByMetric, ComparedModels
+from recsys_ndcg.comparison.compared_models import ByMetric, ComparedModels, check_model
 from recsys_ndcg.comparison.document import build_comparison_document, build_segments_document
 from recsys_ndcg.comparison.metric_comparison import make_intervals
 from recsys_ndcg.comparison.model_scores import CHANCE, ModelScores, list_tables, require_lists
@@ -27,8 +27,6 @@ from recsys_ndcg.errors import (
     check_choice,
     check_integer,
     check_level,
-    quote,
-    suggest,
 )
 from recsys_ndcg.files import Archive, check_ids, to_json_value
 from recsys_ndcg.findings import (
@@ -285,7 +283,7 @@ class Comparison(HasFindings, Renderable):
         {'bob': 0.331, 'ann': -0.314}
         """
         check_integer("n", n, 1)
-        name = self._find_metric_of_users(metric)
+        name = self._find_metric(metric, of_users=True)
         pair = {one: self._data.model_scores[one] for one in self._choose_pair(name, a, b)}
         return find_movers(pair, name, int(n))
 
@@ -389,10 +387,6 @@ class Comparison(HasFindings, Renderable):
         """Return how a metric, by default the first, was computed for the first model."""
         return self.signatures[self._find_metric(metric)]
 
-    def _verdict_in(self, metric: str | Metric | None = None) -> str:
-        """Return the result in any metric, by default the first, in a few sentences."""
-        return str(self._verdicts(metric)[0])
-
     def _verdicts(self, metric: str | Metric | None = None) -> list[Verdict]:
         """Return the verdict in a metric, and in the first metric of each other protocol."""
         return self._data.list_verdicts(self._find_metric(metric))
@@ -440,12 +434,10 @@ class Comparison(HasFindings, Renderable):
         from recsys_ndcg.comparison.page import KINDS, plot_metric, plot_trade_off  # noqa: PLC0415
 
         check_choice("kind", kind, (*KINDS, *self._more_plots))
-        name = self._find_metric(metric)
+        name = self._find_metric(metric, of_users=kind not in ("tiers", "trade-off"))
         if kind == "trade-off":
             other = None if against is None else self._find_metric(against)
             return plot_trade_off(self._data, name, other, colour)
-        if kind != "tiers":
-            name = self._find_metric_of_users(metric)
         return plot_metric(self._data, kind, name, *self._choose_pair(name, a, b))
 
     def _document(
@@ -705,45 +697,27 @@ class Comparison(HasFindings, Renderable):
         InvalidInputError
             A model is unknown, or both are the same.
         """
-        a = self._find_model(self._data.baseline if a is None else a)
+        a = check_model(self._data.baseline if a is None else a, self.models)
         result = self._data.by_metric[metric]
         ordered = [result.models[column] for column in result.columns_by_mean]
-        b = self._find_model(next(one for one in ordered if one != a) if b is None else b)
+        best = next(one for one in ordered if one != a)
+        b = check_model(best if b is None else b, self.models)
         if a == b:
             msg = f"{a!r} is compared with itself. Pass another model."
             raise InvalidInputError(msg)
         return a, b
 
-    def _find_metric(self, metric: str | Metric | None) -> str:
-        """Return the name of a metric in this comparison, by default the first."""
-        if metric is None:
-            return self.metrics[0]
-        return find_metric_name(metric, self.metrics, "This comparison")
-
-    def _find_metric_of_users(self, metric: str | Metric | None) -> str:
-        """Return the name of a metric that has a score per user, by default the first such one.
+    def _find_metric(self, metric: str | Metric | None, *, of_users: bool = False) -> str:
+        """Return the name of a metric, by default the first, or the first with a score per user.
 
         Raises
         ------
         InvalidInputError
-            The metric is unknown, or a number of all lists together.
+            The metric is unknown, or a number of all lists together although it must not be.
         """
-        names = self._data.metrics_of_users
+        names = self._data.metrics_of_users if of_users else None
         chosen = (names or self.metrics)[0] if metric is None else metric
         return find_metric_name(chosen, self.metrics, "This comparison", names)
-
-    def _find_model(self, name: str) -> str:
-        """Return the name of a model.
-
-        Raises
-        ------
-        InvalidInputError
-            The model is unknown.
-        """
-        if name not in self._data.model_scores:
-            msg = f"There is no model {quote(name)}. {suggest(str(name), self.models)}"
-            raise InvalidInputError(msg)
-        return name
 
 
 def _from_file(

@@ -12,15 +12,16 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.calls import take_options
+from recsys_ndcg.comparison.compared_models import check_model
 from recsys_ndcg.comparison.comparison import Comparison
 from recsys_ndcg.comparison.document import show_table
+from recsys_ndcg.comparison.model_scores import reject_differences
 from recsys_ndcg.comparison.remarks import find_missing_lists
 from recsys_ndcg.comparison.verdict import judge
 from recsys_ndcg.errors import (
     InvalidInputError,
     check_level,
     quote,
-    suggest,
 )
 from recsys_ndcg.files import to_json_value
 from recsys_ndcg.findings import Finding, HasFindings, write_sentences, write_verdict
@@ -122,11 +123,8 @@ class MetaAnalysis(HasFindings, Renderable):
     def _differences(self) -> pd.DataFrame:
         parts = [self._read_differences(name) for name in self.comparisons]
         table = pd.concat(parts, ignore_index=True)
-        place: dict[Any, int] = {}
-        order = [
-            place.setdefault(pair, len(place)) for pair in zip(table["a"], table["b"], strict=True)
-        ]
-        return table.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
+        pair = table.groupby(["a", "b"], sort=False).ngroup()
+        return table.iloc[pair.argsort(kind="stable")].reset_index(drop=True)
 
     def _read_differences(self, dataset: str) -> pd.DataFrame:
         """Return the rows of one data set, each pair in the order of the models."""
@@ -144,7 +142,7 @@ class MetaAnalysis(HasFindings, Renderable):
         reach = np.where(tests.sd_difference > 0, critical, np.nan)
         half, d_z_half = reach * tests.standard_error, reach * tests.d_z_error
         ends = np.sort([difference - half, difference + half], axis=0)
-        if result.is_bounded:
+        if result.measurement.is_bounded:
             ends = ends.clip(-1, 1)
         better = np.where(leader > 0, a, np.where(leader < 0, b, None))
         tested = np.sort(turn * result.sign * np.stack([tests.low, tests.high]), axis=0)
@@ -184,10 +182,6 @@ class MetaAnalysis(HasFindings, Renderable):
         --------
         recsys_ndcg.significance.combine_effects : The formulas.
         """
-        return self._pairs.copy()
-
-    @lazy_property
-    def _pairs(self) -> pd.DataFrame:
         groups = self._differences.groupby(["a", "b"], sort=False)
         table = pd.DataFrame([self._combine(rows) for _, rows in groups])
         corrected = CORRECTIONS["holm"].correct(table["p"].to_numpy())
@@ -209,7 +203,8 @@ class MetaAnalysis(HasFindings, Renderable):
     @property
     def _ranked_pairs(self) -> pd.DataFrame:
         """The pairs, the smallest p first, then those with most wins; with winner and loser."""
-        table = self._pairs.assign(wins=self._pairs[["wins_a", "wins_b"]].max(axis=1))
+        table = self.pairs
+        table["wins"] = table[["wins_a", "wins_b"]].max(axis=1)
         ordered = table.sort_values(["p", "wins"], ascending=[True, False], kind="stable")
         is_first = self._sign * ordered["mean_d_z"] > 0
         a, b = ordered["a"], ordered["b"]
@@ -252,14 +247,14 @@ class MetaAnalysis(HasFindings, Renderable):
 
     def _find_remarks(self) -> list[Finding]:
         data = {name: each._data for name, each in self.comparisons.items()}
-        has_predictions = bool(self._pairs["prediction_low"].notna().any())
+        has_predictions = bool(self.pairs["prediction_low"].notna().any())
         return [
             *_find_missing_lists(data, self.models),
             *_find_few(len(data), self.alpha, has_predictions=has_predictions),
             *_find_left_out({name: each.models for name, each in self.comparisons.items()}),
             *_find_different_choices(self._signatures),
             *_find_different_tests(data),
-            *(_find_missing_means(self._pairs) if len(data) > 1 else ()),
+            *(_find_missing_means(self.pairs) if len(data) > 1 else ()),
         ]
 
     def plot(self, *, a: str | None = None, b: str | None = None) -> alt.ConcatChart:
@@ -281,14 +276,13 @@ class MetaAnalysis(HasFindings, Renderable):
             msg = "A forest plot is of two models. Pass both a= and b=, or neither."
             raise InvalidInputError(msg)
         every: Any = self._ranked_pairs.to_dict("records")
-        rows = [row for row in every if a is None or {row["a"], row["b"]} == {a, b}]
-        if not rows:
-            unknown = next((one for one in (a, b) if one not in self.models), None)
+        if a is not None and b is not None:
+            pair = {check_model(a, self.models), check_model(b, self.models)}
+            every = [row for row in every if {row["a"], row["b"]} == pair]
+        if not every:
             msg = f"No data set compares {quote(a)} with {quote(b)}."
-            if unknown is not None:
-                msg = f"There is no model {quote(unknown)}. {suggest(str(unknown), self.models)}"
             raise InvalidInputError(msg)
-        pair = rows[0]
+        pair = every[0]
         table = self._differences
         table = table[(table["a"] == pair["a"]) & (table["b"] == pair["b"])]
         chart: Any = plot(
@@ -305,7 +299,7 @@ class MetaAnalysis(HasFindings, Renderable):
             facts=(
                 f"{len(self.models)} models, {pluralise(len(self.datasets), 'data set')} "
                 f"({', '.join(names)}), random effects, Holm over "
-                f"{pluralise(len(self._pairs), 'pair')}, alpha {self.alpha:g}"
+                f"{pluralise(len(self.pairs), 'pair')}, alpha {self.alpha:g}"
             ),
             sections=[
                 Section("pairs", "Over all data sets", _PAIRS_LEAD, [_build_pairs_table(self)]),
@@ -345,7 +339,7 @@ class MetaAnalysis(HasFindings, Renderable):
             "models": self.models,
             "metric": self.metric,
             "alpha": self.alpha,
-            "pairs": to_json_value(self._pairs),
+            "pairs": to_json_value(self.pairs),
             "differences": to_json_value(self.differences),
             "verdict": self.verdict,
             "remarks": self.remarks,
@@ -508,13 +502,9 @@ def _compare_signatures(
 
 def _check_signatures(signatures: Mapping[str, Signature], metric: str) -> None:
     """Raise if the metric is computed in another way on another data set."""
-    for choice, (value, other_value), (first, other) in _compare_signatures(signatures):
+    for choice, values, datasets in _compare_signatures(signatures):
         if choice not in _REMARKED:
-            msg = (
-                f"{metric} was computed in different ways: {choice} is {quote(value)} for "
-                f"{first!r} and {quote(other_value)} for {other!r}. Evaluate both in the same way."
-            )
-            raise InvalidInputError(msg)
+            reject_differences(metric, datasets, {choice: values})
 
 
 # Findings

@@ -26,7 +26,7 @@ from recsys_ndcg.comparison.swaps import run_swap_test
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.metrics import Metric, OverLists
 from recsys_ndcg.progress import progress_bar
-from recsys_ndcg.ranking import Exposures
+from recsys_ndcg.ranking import Exposures, ItemTotals
 from recsys_ndcg.scoring import Measurement, adjust_for_chance, nearly_equal
 from recsys_ndcg.significance import (
     Moments,
@@ -63,8 +63,9 @@ _RENAMED = {
     "p_not_worse": "p_a_not_worse",
     "p_not_better": "p_b_not_worse",
 }
-#: Fields that are tables.
-TABLES = ("scores", "numerator", "denominator", "chance", "best")
+#: Fields that are tables; the bootstrap resamples the users of the first three.
+_RESAMPLED = ("scores", "numerator", "denominator")
+TABLES = (*_RESAMPLED, "chance", "best")
 _STEP = 1e-6  # relative step of the numerical derivative of `Metric.score`
 
 
@@ -125,17 +126,10 @@ class MetricComparison(ReadOnlyArrays):
         """The metric."""
         return self.measurement.metric
 
-    @property
-    def where(self) -> str:
-        """The metric's name and what is ranked, for a sentence."""
-        return f"{self.name} ({self.ranked})"
-
     def select_users(self, users: Flags) -> MetricComparison:
-        """Return the scores of some users."""
-        exposures = tuple(one.take(users) for one in self.exposures)
+        """Return the scores of some users, in a metric that each user has a score in."""
         runs = tuple(one[:, users] for one in self.runs)
-        taken = take_along(self, "users", users)
-        return replace(taken, exposures=exposures, runs=runs, known_tests=None)
+        return replace(take_along(self, "users", users), runs=runs, known_tests=None)
 
     def scores_of(self, model: str) -> Floats:
         """Return the users' scores under one of the models."""
@@ -163,18 +157,13 @@ class MetricComparison(ReadOnlyArrays):
         above, room = self.scores - self.chance, self.best - self.chance
         moments, best = Moments.of(room, above, ~np.isnan(above + room)), self.means("best")
         adjusted = adjust_for_chance(self.means(), self.means("chance"), best)
-        how = {"level": 1 - alpha, "bounded": self.is_bounded}
+        how = {"level": 1 - alpha, "bounded": self.measurement.is_bounded}
         return np.array(find_adjusted_interval(moments, self.score_moments, adjusted, best, **how))
 
     @lazy_property
     def score_moments(self) -> Moments:
         """The moments of each model's scores."""
         return Moments.of(None, self.scores, ~np.isnan(self.scores))
-
-    @property
-    def is_bounded(self) -> bool:
-        """Whether every score is in [0, 1]."""
-        return self.measurement.is_bounded
 
     @property
     def columns_by_mean(self) -> Positions:
@@ -243,9 +232,8 @@ class MetricComparison(ReadOnlyArrays):
     @property
     def is_alone(self) -> Flags:
         """Whether each pair is the only test of its family."""
-        n_with_chance = int(self.has_chance.sum())
-        size = np.where(self.has_chance, n_with_chance, len(self.pairs) - n_with_chance)
-        return np.asarray((size == 1) & (self.known_tests is None))
+        sizes = np.bincount(self.has_chance, minlength=2)
+        return np.asarray((sizes[self.has_chance.astype(int)] == 1) & (self.known_tests is None))
 
     @property
     def ranks(self) -> tuple[Positions, Positions]:
@@ -271,18 +259,19 @@ class MetricComparison(ReadOnlyArrays):
         """Whether the test swaps the models' lists: of numbers of all lists, if they are known."""
         return bool(self.exposures) and self.testing.test == "randomisation"
 
+    def measure_totals(self, totals: ItemTotals) -> float:
+        """Return sign · the number of some sums of all lists, of which more is better."""
+        assert isinstance(self.metric, OverLists), "only these have exposures"  # noqa: S101
+        return self.sign * self.metric.value(totals, self.measurement.convention)
+
     @lazy_property
     def mean_tests(self) -> PairResults:
         """The tests of the means of sign · score, of which more is better."""
-        if self.known_tests is not None:
-            return self.known_tests
-        if self.swaps_lists:
-            return _test_by_swaps(self)
-        return test_metrics([self])[0]
+        return test_metrics([self])[0] if self.known_tests is None else self.known_tests
 
     def clip_differences(self, results: PairResults) -> PairResults:
         """Return results whose intervals do not leave the range of differences, if there is one."""
-        if not self.is_bounded:
+        if not self.measurement.is_bounded:
             return results
         return replace(results, low=results.low.clip(min=-1), high=results.high.clip(max=1))
 
@@ -294,8 +283,10 @@ class MetricComparison(ReadOnlyArrays):
         """
         is_defined: Flags = (self.denominator != 0).any(axis=1)
         values = np.where(is_defined[:, None], _linearise_pooled(self, is_defined), np.nan)
-        pooled = replace(self, name=f"pooled {self.name}", scores=values, runs=(), margin=None)
-        return test_metrics([pooled])[0]
+        of_users: dict[str, Any] = {"runs": (), "exposures": (), "margin": None}
+        return test_metrics([replace(self, name=f"pooled {self.name}", scores=values, **of_users)])[
+            0
+        ]
 
     @lazy_property
     def pooled(self) -> Floats:
@@ -305,36 +296,13 @@ class MetricComparison(ReadOnlyArrays):
     @property
     def ratio(self) -> Floats:
         """The sum of the numerators over the sum of the denominators, of each model."""
-        top, bottom = column_sums(self.numerator), column_sums(self.denominator)
-        return divide(top, bottom)
+        return divide(column_sums(self.numerator), column_sums(self.denominator))
 
     def pooled_intervals(self, alpha: float) -> Floats:
         """Return the interval of each model's pooled score (`ratio_interval`)."""
         moments = Moments.of(self.denominator, self.numerator, self.denominator != 0)
         ends = moments.find_interval(1 - alpha, **self.measurement.kinds)
         return np.array([self.metric.score(end) for end in ends])
-
-
-def _test_by_swaps(result: MetricComparison) -> PairResults:
-    """Return the tests by random swaps of the users' lists."""
-    metric, convention = result.metric, result.measurement.convention
-    by_t = replace(result.testing, test="t")
-    assert isinstance(metric, OverLists), "only these have exposures"  # noqa: S101
-    parts = []
-    with progress_bar(enabled=result.progress) as show:
-        for family in result.families:
-            pairs = result.pairs[family]
-            part = compare_pairs(result.sign * result.scores, pairs, by_t, margin=result.margin)
-            swapped = run_swap_test(
-                part,
-                result.exposures,
-                pairs=[(a, b) for a, b in pairs.tolist()],
-                value=lambda totals: result.sign * metric.value(totals, convention),
-                how=result.testing,
-                show=partial(show, f"Testing {result.name}"),
-            )
-            parts.append(swapped)
-    return result.clip_differences(PairResults.join(parts, result.families))
 
 
 def _linearise_pooled(result: MetricComparison, is_defined: Flags) -> Floats:
@@ -392,13 +360,24 @@ def test_metrics(results: Sequence[MetricComparison]) -> list[PairResults]:
     runs = [one.sign * run for one in results for run in one.runs]
     pairs = np.concatenate([one.pairs + place * n_models for place, one in enumerate(results)])
     families = _split_families(np.concatenate([one.has_chance for one in results]))
+    # of numbers of all lists, the randomisation test swaps lists, and changes only p
+    how, parts = replace(first.testing, test="t") if first.swaps_lists else first.testing, []
     is_slow = first.progress and first.testing.test_kind.is_resampling
     with progress_bar(enabled=is_slow) as show:
         advance = partial(show, f"Testing {', '.join(one.name for one in results)}")
         options: dict[str, Any] = {"margin": first.margin, "runs": runs, "show": advance}
-        parts = [
-            compare_pairs(scores, pairs[family], first.testing, **options) for family in families
-        ]
+        for family in families:
+            part = compare_pairs(scores, pairs[family], how, **options)
+            if first.swaps_lists:
+                part = run_swap_test(
+                    part,
+                    first.exposures,
+                    pairs=pairs[family].tolist(),
+                    value=first.measure_totals,
+                    how=first.testing,
+                    show=advance,
+                )
+            parts.append(part)
     joined, n_pairs = PairResults.join(parts, families), len(first.pairs)
     each = [joined.take(slice(n, n + n_pairs)) for n in range(0, len(pairs), n_pairs)]
     return [one.clip_differences(found) for one, found in zip(results, each, strict=True)]
@@ -436,10 +415,7 @@ def make_intervals(
     if method == "t":
         ends = [[*one.intervals(1 - level), *one.pooled_intervals(1 - level)] for one in by_metric]
     else:
-        tables = (
-            np.hstack([getattr(one, name) for one in by_metric])
-            for name in ("scores", "numerator", "denominator")
-        )
+        tables = (np.hstack([getattr(one, name) for one in by_metric]) for name in _RESAMPLED)
         resampled = bootstrap_intervals(*tables, level=level, method=method, **options)
         parts = np.split(np.array(resampled), len(by_metric), axis=1)
         ends = [

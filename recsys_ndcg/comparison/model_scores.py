@@ -19,7 +19,6 @@ from recsys_ndcg.arrays import (
     Floats,
     Ids,
     Positions,
-    are_equal,
     concat_along,
     concat_ids,
     divide,
@@ -94,22 +93,20 @@ class ModelScores(Scores):
         scores = _use_pseudo_values(audit)
         own, is_known = scores.per_user, ~np.isnan(scores.per_user)
         roles = {role: np.where(is_known, scores.roles[role], np.nan) for role in _OTHER_ROLES}
-        signatures = [audit.signatures[name] for name in scores.names]
-        return cls(
-            measurements=scores.measurements,
-            users=scores.users,
+        digests, names = audit.label_digests.astype(np.uint64), scores.names
+        filled = replace(
+            scores,
             numerator=np.where(scores.is_defined, scores.numerator, 0.0),
             denominator=np.where(scores.is_defined, scores.denominator, 0.0),
-            left_out=scores.left_out,
-            counts=scores.counts,
             roles={"own": own, **roles},
-            signatures=dict(zip(metric_names or scores.names, signatures, strict=True)),
-            label_digests=np.repeat(
-                audit.label_digests.astype(np.uint64)[:, None], len(scores.names), axis=1
-            ),
+            label_digests=np.repeat(digests[:, None], len(names), axis=1),
+        )
+        signatures = [audit.signatures[name] for name in names]
+        return cls(
+            **vars(filled),
+            signatures=dict(zip(metric_names or names, signatures, strict=True)),
             run_means=audit.totals.mean[None, :],
             report=report,
-            exposures=scores.exposures,
         )
 
     @classmethod
@@ -171,18 +168,12 @@ class ModelScores(Scores):
             for name, values in vars(first.counts).items():
                 merged[name] = (merged[name] / n_runs).astype(values.dtype)
         average = _replace_columns(first, merged)
-        tables_of_runs = [
-            _average_scores(
-                [part.per_user for part, run in zip(expanded, run_of, strict=True) if run == one]
-            )
-            for one in dict.fromkeys(run_of)
-        ]
-        signatures = {
-            name: sign_runs([run.signatures[name] for run in runs]) for name in runs[0].signatures
-        }
+        scores = np.array([part.per_user for part in expanded])
+        folds_of_runs = [scores[np.equal(run_of, run)] for run in dict.fromkeys(run_of)]
+        tables_of_runs = [_average_scores([*folds]) for folds in folds_of_runs]
         return replace(
             average,
-            signatures=update_user_counts(signatures, average.per_user),
+            signatures=_join_signatures([run.signatures for run in runs], average.per_user),
             run_means=np.concatenate([run.run_means for run in runs]),
             run_scores=np.array(tables_of_runs if len(tables_of_runs) > 1 else np.zeros((0, 0, 0))),
             report=None,
@@ -197,7 +188,7 @@ class ModelScores(Scores):
     def take(self, users: Positions) -> ModelScores:
         """Return the scores of users by their positions; `run_means` stays over all users."""
         scores = super().take(users)
-        signatures = update_user_counts(self.signatures, scores.per_user)
+        signatures = _join_signatures([self.signatures], scores.per_user)
         return replace(scores, signatures=signatures)
 
     def select_metrics(self, names: Sequence[str]) -> ModelScores:
@@ -207,12 +198,6 @@ class ModelScores(Scores):
         columns = [self.names.index(name) for name in names]
         signatures = {name: self.signatures[name] for name in names}
         return replace(take_along(self, "metrics", columns), signatures=signatures)
-
-
-def have_same_scores(first: ModelScores, second: ModelScores) -> bool:
-    """Return whether every user has the same scores, if metrics have a score per user."""
-    is_equal = np.array_equal(first.per_user, second.per_user, equal_nan=True)
-    return is_equal and any(one.metric.per_user for one in first.measurements)
 
 
 def list_tables(scores: ModelScores) -> dict[str, NDArray[Any]]:
@@ -253,8 +238,6 @@ def require_lists(scores: ModelScores, model: str) -> GroupedLists:
     """Return the lists of the compared users; parameter and error as in `require_report`."""
     data = require_report(scores, model)._data
     assert data.audit.lists is not None, "require_report has checked this"  # noqa: S101
-    if data.audit.n_users == len(scores.users):
-        return data.audit.lists
     return data.audit.lists.take(data.scores.positions_of(scores.users))
 
 
@@ -267,10 +250,10 @@ def _use_pseudo_values(audit: Audit) -> Scores:
     chance = np.where(np.isnan(values), np.nan, audit.totals_with_orders.mean_of("chance"))
     numerator = np.where(together, np.nan_to_num(values), scores.numerator)
     denominator = np.where(together, ~np.isnan(values), scores.denominator)
-    roles = {**scores.roles, "chance": np.where(together, chance, scores.roles["chance"])}
-    filled = replace(scores, numerator=numerator, denominator=denominator, roles=roles)
-    own = np.where(together, values, scores.per_user)
-    return filled.replace_roles({**roles, "own": own})
+    given = {"own": (values, scores.per_user), "chance": (chance, scores.roles["chance"])}
+    roles = {role: np.where(together, *tables) for role, tables in given.items()}
+    roles = {**scores.roles, **roles}
+    return replace(scores, numerator=numerator, denominator=denominator, roles=roles)
 
 
 def _replace_columns(scores: ModelScores, columns: Mapping[str, NDArray[Any]]) -> ModelScores:
@@ -287,12 +270,8 @@ def _join_exposures(parts: Sequence[ModelScores]) -> tuple[Exposures | None, ...
 
 def _common_parameters(parameters: Sequence[Mapping[str, Parameter]]) -> dict[str, Parameter]:
     """Return the parameters that have the same value in all runs."""
-    first, *others = parameters
-    return {
-        name: value
-        for name, value in first.items()
-        if all(name in run and run[name] == value for run in others)
-    }
+    first, *others = (run.items() for run in parameters)
+    return {name: value for name, value in first if all((name, value) in run for run in others)}
 
 
 def _expand_to_all_users(parts: Sequence[ModelScores]) -> list[ModelScores]:
@@ -329,20 +308,16 @@ def _hash_digests(digests: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 def _count_runs(users: Ids, runs: Sequence[ModelScores], run_of: Sequence[int]) -> Floats:
     """Return the number of runs that have each user in at least one fold."""
-    has_user = np.array([np.isin(users, run.users) for run in runs])
-    count: Floats = np.zeros(len(users))
-    for number in set(run_of):
-        count += has_user[np.equal(run_of, number)].any(axis=0)
-    return count
+    has_user = pd.DataFrame([np.isin(users, run.users) for run in runs])
+    return has_user.groupby(np.asarray(run_of)).any().sum().to_numpy(dtype=np.float64)
 
 
-def update_user_counts(signatures: Mapping[str, Signature], scores: Floats) -> dict[str, Signature]:
-    """Return signatures with the number of users who have a score."""
-    counts = (~np.isnan(scores)).sum(axis=0).tolist()
-    return {
-        name: sign_runs([signature], count)
-        for (name, signature), count in zip(signatures.items(), counts, strict=True)
-    }
+def _join_signatures(
+    runs: Sequence[Mapping[str, Signature]], scores: Floats
+) -> dict[str, Signature]:
+    """Return the signatures of the mean of runs, with the number of users who have a score."""
+    counts = zip(runs[0], (~np.isnan(scores)).sum(axis=0).tolist(), strict=True)
+    return {name: sign_runs([run[name] for run in runs], count) for name, count in counts}
 
 
 def flatten_parameters(parameters: Mapping[Any, Any], prefix: str = "") -> dict[str, Parameter]:
@@ -409,8 +384,7 @@ def align_models(
     (reference_name, reference), *others = models.items()
     for name, model in others:
         _check_signatures(reference_name, reference, name, model)
-        labels = (repr(reference_name), repr(name))
-        check_id_types(reference.users, model.users, "user", labels)
+        check_id_types(reference.users, model.users, "user", (repr(reference_name), repr(name)))
     models, n_dropped_users = _keep_common_users(models, users)
     _check_label_digests(models)
     if all(np.isnan(model.per_user).all() for model in models.values()):
@@ -430,30 +404,46 @@ def _check_signatures(
         differences = reference.signatures[metric].differences(signature)
         differences.pop("users", None)  # the number of users who have a score
         if "protocol" in differences:
-            first, second = (
-                describe_protocol(reference.signatures[metric]),
-                describe_protocol(signature),
-            )
+            first, second = map(describe_protocol, (reference.signatures[metric], signature))
             msg = (
                 f"{metric} ({first}) of {reference_name!r} cannot be compared with {metric} "
                 f"({second}) of {name!r}. Use one protocol for both."
             )
             raise InvalidInputError(msg)
-        if differences:
-            what = ", ".join(
-                f"{field} is {quote(first)} for {reference_name!r} and {quote(second)} for {name!r}"
-                for field, (first, second) in differences.items()
-            )
-            msg = f"{metric} was computed in different ways: {what}. Evaluate both in the same way."
-            raise InvalidInputError(msg)
+        reject_differences(metric, (reference_name, name), differences)
+
+
+def reject_differences(
+    metric: str, names: tuple[str, str], differences: Mapping[str, Sequence[Any]]
+) -> None:
+    """Raise if there are choices in which two signatures of a metric differ.
+
+    Parameters
+    ----------
+    metric : str
+        The metric.
+    names : tuple of str
+        The models, or the data sets.
+    differences : mapping of str
+        The value of each choice for both.
+
+    Raises
+    ------
+    InvalidInputError
+        There is a difference.
+    """
+    if differences:
+        what = ", ".join(
+            f"{choice} is {quote(first)} for {names[0]!r} and {quote(second)} for {names[1]!r}"
+            for choice, (first, second) in differences.items()
+        )
+        msg = f"{metric} was computed in different ways: {what}. Evaluate both in the same way."
+        raise InvalidInputError(msg)
 
 
 def _keep_common_users(
     models: Mapping[str, ModelScores], users: str
 ) -> tuple[dict[str, ModelScores], dict[str, int]]:
-    first, *others = models.values()
-    if all(are_equal(first.users, other.users) for other in others):
-        return dict(models), {}
     users_of = {name: set(model.users.tolist()) for name, model in models.items()}
     common = set.intersection(*users_of.values())
     n_dropped_users = {name: len(model.users) - len(common) for name, model in models.items()}
@@ -478,10 +468,7 @@ def _keep_common_users(
     if not common:
         msg = f"No user is in all of {', '.join(models)}, so nothing can be compared."
         raise InvalidInputError(msg)
-    kept = {
-        name: model.take(np.flatnonzero([user in common for user in model.users.tolist()]))
-        for name, model in models.items()
-    }
+    kept = {name: model.take(model.positions_of(common)) for name, model in models.items()}
     return kept, n_dropped_users
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import Flags, Positions
+from recsys_ndcg.arrays import Positions
 from recsys_ndcg.comparison.document import (
     build_comparison_document,
     build_leaderboard_table,
@@ -21,6 +21,7 @@ from recsys_ndcg.comparison.metric_comparison import compare_with_model
 from recsys_ndcg.comparison.model_scores import CHANCE
 from recsys_ndcg.comparison.remarks import find_remarks
 from recsys_ndcg.comparison.two_models import find_movers
+from recsys_ndcg.comparison.verdict import list_wins
 from recsys_ndcg.errors import InvalidInputError, quote, suggest
 from recsys_ndcg.input import format_id
 from recsys_ndcg.rendering import (
@@ -34,6 +35,7 @@ from recsys_ndcg.rendering import (
     format_signed,
     plot,
     shorten,
+    show_columns,
 )
 from recsys_ndcg.report import (
     BUILT_IN_GROUPS,
@@ -144,12 +146,12 @@ def plot_trade_off(
     if x == y:
         msg = f"A trade-off needs two metrics, not {x!r} twice. Pass another one: against=."
         raise InvalidInputError(msg)
-    results = data.by_metric[x], data.by_metric[y]
-    (best_x, bars_x), (best_y, bars_y) = map(_find_bars, results)
-    table = pd.DataFrame({"model": results[0].models})
-    for axis, result, bars in (("x", results[0], bars_x), ("y", results[1], bars_y)):
-        table[axis] = result.means()
-        table[[f"{axis}_low", f"{axis}_high"]] = bars.to_numpy()
+    results, best = (data.by_metric[x], data.by_metric[y]), []
+    table = pd.DataFrame({"model": data.models})
+    for axis, result in zip("xy", results, strict=True):
+        name, bars = _find_bars(result)
+        best.append(name)
+        table[[axis, f"{axis}_low", f"{axis}_high"]] = np.column_stack([result.means(), bars])
     if table[["x", "y"]].isna().any(axis=1).all():
         msg = f"No model has a score in both {x} and {y}, so there is nothing to plot."
         raise InvalidInputError(msg)
@@ -159,22 +161,18 @@ def plot_trade_off(
         table["value"] = pd.Series(values, dtype=object)
     table["front"] = _find_front(*results)
     lower = results[0].sign < 0, results[1].sign < 0
-    lines = (best_x, best_y)
-    return plot("trade-off", table, x, y, lower_is_better=lower, parameter=chosen, lines_from=lines)
+    return plot("trade-off", table, x, y, lower_is_better=lower, parameter=chosen, lines_from=best)
 
 
-def _find_front(x: MetricComparison, y: MetricComparison) -> Flags:
+def _find_front(x: MetricComparison, y: MetricComparison) -> list[bool]:
     """Return the models that no other is significantly better than without being worse.
 
     Another model is ahead if it is significantly better in one metric, and not significantly worse
     in the other.
     """
-    is_ahead = np.zeros((2, len(x.models), len(x.models)), dtype=bool)
-    for table, result in zip(is_ahead, (x, y), strict=True):
-        for (a, b), sign in zip(result.pairs, result.significant_direction, strict=True):
-            table[a, b], table[b, a] = sign > 0, sign < 0
-    beats = (is_ahead[0] & ~is_ahead[1].T) | (is_ahead[1] & ~is_ahead[0].T)
-    return np.asarray(~beats.any(axis=0))
+    wins = list_wins(x) | list_wins(y)
+    beaten = {loser for winner, loser in wins if (loser, winner) not in wins}
+    return [column not in beaten for column in range(len(x.models))]
 
 
 def _find_bars(result: MetricComparison) -> tuple[str, pd.DataFrame]:
@@ -259,16 +257,14 @@ def build_comparison_page(
         By model, what it cost to train and to measure it, as text.
     """
     of_users = data.metrics_of_users
-    if of_users and of_users[0] != data.metrics[0]:  # users' charts are of the first metric
-        order = [of_users[0], *(name for name in data.metrics if name != of_users[0])]
-        models = data.model_scores.items()
-        ordered_scores = {name: one.select_metrics(order) for name, one in models}
-        data = replace(data, model_scores=ordered_scores)
+    order = [*dict.fromkeys([*of_users[:1], *data.metrics])]  # users' charts are of the first
+    if order != data.metrics:
+        models = {name: one.select_metrics(order) for name, one in data.model_scores.items()}
+        data = replace(data, model_scores=models)
     kinds = ["leaderboard", *(["segments"] if data.segment_of_user is not None else [])]
     remarks = find_remarks(data)
     document = build_comparison_document(data, remarks, data.metrics[0], kinds)
-    board, limits, *others = document.sections
-    segments = [one for one in others if one.name == "segments"]
+    board, limits, *segments, _ = document.sections
     sections = [
         _build_leaderboard_section(data, board),
         *(more if of_users else ()),
@@ -387,12 +383,9 @@ def _build_movers_section(data: ComparedModels, a: str, b: str) -> list[Section]
     table = find_movers(pair, data.metrics[0], _MOVERS).table
     if table.empty:
         return []
-    rows = [
-        (format_id(user), f"{items:.0f}", *map(format_number, scores), format_signed(gain))
-        for user, items, _, *scores, gain in table.itertuples(name=None)
-    ]
-    headings = ["user", "items", a, b, "improvement"]
-    cells = pd.DataFrame(rows, columns=headings, dtype=object)
+    cells = show_columns(table[["items", a, b, "improvement"]], plain=[a, b])
+    users = pd.Series([*map(format_id, table.index)], dtype=object)  # may have lone surrogates
+    cells.insert(0, "user", users, allow_duplicates=True)
     lead = f"{_MOVERS_LEAD} The improvement is from {a} to {b}."
     caption = "Users who gain and lose most"
     return [Section("movers", "Who gains, who loses", lead, [ShownTable(caption, cells)])]
@@ -479,16 +472,14 @@ def _build_list_pairs(data: ComparedModels, a: str, b: str, users: Positions) ->
     """Return both models' lists of some users, if both models have lists."""
     lists_of_models = []
     for name in (b, a):
-        model, positions = data.model_scores[name], users
-        if model.report is None:
+        report = data.model_scores[name].report
+        if report is None:
             return None
-        if len(model.report.users) != len(model.users):
-            positions = model.report._data.scores.positions_of(model.users)[users]
-        lists = build_user_lists(model.report._data.audit, positions, name)
-        if lists is None:
-            return None
-        lists_of_models.append(lists)
+        positions = report._data.scores.positions_of(data.users)[users]
+        lists_of_models.append(build_user_lists(report._data.audit, positions, name))
     first, second = lists_of_models
+    if first is None or second is None:
+        return None
     sides = {b: first.sides[b], a: second.sides[a], **first.sides}
     return UserLists(sides, first.weights)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from recsys_ndcg.comparison.verdict import group_by_outcome
 from recsys_ndcg.errors import InvalidInputError, quote, suggest
 from recsys_ndcg.glossary import read_columns
 from recsys_ndcg.rendering import Code, escape_latex, format_level, format_number, format_span
@@ -42,28 +43,26 @@ def write_paper_table(  # noqa: PLR0913 - the options of `Comparison.to_latex`
         if name not in known:
             msg = f"There is no column {quote(name)}. {suggest(str(name), known)}"
             raise InvalidInputError(msg)
-    texts = {
-        (metric, column): _format_column(data, metric, column, board.loc[models], digits)
+    texts = [
+        _format_column(data, metric, column, board.loc[models], digits)
         for metric, board in zip(metrics, boards, strict=True)
         for column in columns
-    }
+    ]
     rows: list[str] = []
-    for place, model in enumerate(models):
-        cells = [column[place] for column in texts.values()]
-        rows += [r"\addlinespace[2pt]"] if place else []
+    for model, *cells in zip(models, *texts, strict=True):
+        rows += [r"\addlinespace[2pt]"] if rows else []
         rows.append(_join_cells([_break_name(model), *(cell for cell, _ in cells)]))
         if any(interval for _, interval in cells):
             rows.append(_join_cells(["", *(interval for _, interval in cells)]))
     sides = "r" * len(texts)
-    has_intervals = any(interval for column in texts.values() for _, interval in column)
-    text = caption
-    if text is None:
-        text = _write_caption(data, boards, columns, has_intervals=has_intervals)
+    has_intervals = any(interval for column in texts for _, interval in column)
+    if caption is None:
+        caption = _write_caption(data, boards, columns, has_intervals=has_intervals)
     return "\n".join(
         [
             _PREAMBLE,
             r"\begin{table}",
-            rf"\caption{{{text}}}",
+            rf"\caption{{{caption}}}",
             *([rf"\label{{{label}}}"] if label else []),
             r"\par\smallskip",
             r"\footnotesize",
@@ -110,12 +109,8 @@ def _list_signs(data: ComparedModels, metric: str, board: pd.DataFrame) -> list[
     """Return each model's letters, or + and - against the baseline, as superscripts."""
     signs = dict(board["letters"])
     if data.testing.family == "baseline":
-        pairs = data.pairwise
-        better = pairs.loc[pairs["metric"] == metric, ["a", "b", "better"]].to_dict("records")
-        for pair in better:
-            model = pair["b"] if pair["a"] == data.baseline else pair["a"]
-            if not pd.isna(pair["better"]):
-                signs[model] = "+" if pair["better"] == model else "-"
+        groups = group_by_outcome(data.by_metric[metric], slice(None), data.baseline)
+        signs |= dict.fromkeys(groups["better"], "+") | dict.fromkeys(groups["worse"], "-")
     longest = max(signs.values(), key=len)
     padded = [(signs[model], longest[len(signs[model]) :]) for model in board.index]
     return [

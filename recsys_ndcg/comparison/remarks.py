@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recsys_ndcg.comparison.metric_comparison import make_models_table
-from recsys_ndcg.comparison.model_scores import CHANCE, have_same_scores
+from recsys_ndcg.comparison.model_scores import CHANCE
 from recsys_ndcg.comparison.verdict import find_roughness, list_wins
 from recsys_ndcg.findings import Finding
 from recsys_ndcg.report import find_equal_scores, find_rough_means
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from recsys_ndcg.comparison.metric_comparison import MetricComparison
     from recsys_ndcg.comparison.model_scores import ModelScores
     from recsys_ndcg.scoring import Signature
-    from recsys_ndcg.significance import PairResults
 
 _MIN_RATIO = 1.05  # from this ratio of two models' mean list lengths on, there is a remark
 _ENOUGH_RUNS = 5  # docs/concepts/statistics.md counts how often tests of fewer runs err
@@ -98,8 +97,10 @@ def _find_dropped(n_dropped_users: Mapping[str, int], metrics: Sequence[str]) ->
 
 
 def _find_equal_pairs(models: Mapping[str, ModelScores]) -> Iterator[Finding]:
+    """Find the models with the same score for every user, if a metric has a score per user."""
     for (name, scores), (other, other_scores) in combinations(models.items(), 2):
-        if have_same_scores(scores, other_scores):
+        is_equal = np.array_equal(scores.per_user, other_scores.per_user, equal_nan=True)
+        if is_equal and any(one.metric.per_user for one in scores.measurements):
             yield Finding("equal_pair", names={"model": name, "other": other})
 
 
@@ -141,7 +142,7 @@ def _find_rough_means(results: Sequence[MetricComparison]) -> Iterator[Finding]:
             for model in result.models
         ]
         yield from find_equal_scores(make_models_table(result), moments.is_constant, names)
-        yield from find_rough_means(moments, result.scores, result.is_bounded, names)
+        yield from find_rough_means(moments, result.scores, result.measurement.is_bounded, names)
 
 
 def _find_runs(
@@ -209,39 +210,32 @@ def _find_disputed_tests(testing: Testing, size_of_family: int) -> Iterator[Find
 
 
 def _find_different_orders(by_metric: Sequence[MetricComparison]) -> Iterator[Finding]:
-    """Find the metrics, and the pooled scores, that order models differently than the first."""
-    first, *others = by_metric
-    yield from _find_different_order(first, first.name, first.pooled_tests)
-    for result in others:
-        yield from _find_different_order(first, result.name, result.mean_tests)
+    """Find the metrics, and the pooled scores, that order models differently than the first.
 
-
-def _find_different_order(
-    first: MetricComparison, metric: str, tests: PairResults
-) -> Iterator[Finding]:
-    """Find the pair of models that two scores order most differently.
-
-    Both differences must be significant: others are noise.
+    Each finding is about the pair of models that two scores order most differently. Both
+    differences must be significant: others are noise.
     """
-    difference, other_difference = first.mean_tests.difference, tests.difference
-    with np.errstate(invalid="ignore"):
-        differs = difference * other_difference < 0
-        for each in (first.mean_tests, tests):
-            differs &= each.p_corrected <= first.testing.alpha
-            differs &= each.direction * each.difference > 0
-    if not differs.any():
-        return
-    worst = int(np.where(differs, np.abs(difference), -1).argmax())
-    ahead, behind = first.named_pairs[worst][:: 1 if difference[worst] > 0 else -1]
-    numbers = {
-        "differing": int(differs.sum()),
-        "pairs": len(differs),
-        "lead": abs(float(difference[worst])),
-        "lag": abs(float(other_difference[worst])),
-        "pooled": metric == first.name,
-    }
-    names = {"metric": first.name, "other_metric": metric, "model": ahead, "other": behind}
-    yield Finding("different_order", numbers, names)
+    first, *others = by_metric
+    difference, every = first.mean_tests.difference, [(first.name, first.pooled_tests)]
+    for metric, tests in [*every, *((other.name, other.mean_tests) for other in others)]:
+        with np.errstate(invalid="ignore"):
+            differs = difference * tests.difference < 0
+            for each in (first.mean_tests, tests):
+                differs &= each.p_corrected <= first.testing.alpha
+                differs &= each.direction * each.difference > 0
+        if not differs.any():
+            continue
+        worst = int(np.where(differs, np.abs(difference), -1).argmax())
+        ahead, behind = first.named_pairs[worst][:: 1 if difference[worst] > 0 else -1]
+        numbers = {
+            "differing": int(differs.sum()),
+            "pairs": len(differs),
+            "lead": abs(float(difference[worst])),
+            "lag": abs(float(tests.difference[worst])),
+            "pooled": metric == first.name,
+        }
+        names = {"metric": first.name, "other_metric": metric, "model": ahead, "other": behind}
+        yield Finding("different_order", numbers, names)
 
 
 def _find_below_chance(result: MetricComparison) -> Iterator[Finding]:

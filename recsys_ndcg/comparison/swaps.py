@@ -27,7 +27,7 @@ def run_swap_test(  # noqa: PLR0913 - all are inputs
     pairs: Sequence[tuple[int, int]],
     value: Callable[[ItemTotals], float],
     how: Testing,
-    show: Callable[[float], None] | None = None,
+    show: Callable[[float], None],
 ) -> PairResults:
     """Return results with the p-values of random swaps of each user's two lists.
 
@@ -47,7 +47,7 @@ def run_swap_test(  # noqa: PLR0913 - all are inputs
         Returns the number of some sums, of which more is better.
     how : Testing
         The correction, the level, the number of draws and the seed.
-    show : callable, optional
+    show : callable
         Called with the share of finished draws.
 
     Notes
@@ -80,20 +80,15 @@ def run_swap_test(  # noqa: PLR0913 - all are inputs
             drawn[first : first + _CHUNK, column] = [
                 value(mine) - value(theirs) for mine, theirs in swap.draw(flags)
             ]
-            if show is not None:
-                show((column + first / draws) / len(pairs))
-    observed = np.abs(results.difference) / error
-    standard = np.sort(np.abs(drawn) / error, axis=0)
-    slack = 1e-9 * np.maximum(observed, 1.0)  # sums differ in their last digits
-    limits = zip(standard.T, observed - slack, strict=True)
-    p = np.array([compute_drawn_p(each, limit) for each, limit in limits])
+            show((column + first / draws) / len(pairs))
+    observed, standard = np.abs(results.difference) / error, np.abs(drawn) / error
+    limit = observed - 1e-9 * np.maximum(observed, 1.0)  # sums differ in their last digits
+    p = ((standard >= limit).sum(axis=0) + 1) / (draws + 1)
     p = np.where(np.isnan(results.p), np.nan, p)
-    correction = how.corrected_by
-    if correction.function:
-        corrected = correction.correct(p)
+    if how.corrected_by.function:
+        corrected = how.corrected_by.correct(p)
     else:
-        largest = np.sort((np.abs(drawn) / error).max(axis=1))
-        corrected = np.maximum(p, compute_drawn_p(largest, observed - slack))
+        corrected = np.maximum(p, compute_drawn_p(np.sort(standard.max(axis=1)), limit))
     return replace(results, p=p, p_corrected=corrected)
 
 

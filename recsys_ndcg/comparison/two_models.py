@@ -137,7 +137,6 @@ def compute_overlaps(
         The lists have no items or keep fewer than k ranks, or p is not between 0 and 1.
     """
     check_k(k)
-    check_level("p", p, such_as=0.9)
     ranks = {name: _find_ranks(_to_lists(one, None), k) for name, one in lists.items()}
     tables = {}
     for a, b in combinations(ranks, 2):
@@ -212,18 +211,17 @@ def _to_lists(lists: Any, columns: Mapping[str, str] | None) -> GroupedLists:
     """
     lists = lists._data if isinstance(lists, RankedLists) else lists
     if not isinstance(lists, GroupedLists):
-        rows = read_rows(lists, columns, table="results")
-        kept = {name: rows.columns[name] for name in ("user", "item", "estimated")}
-        unlabelled = Rows({**kept, "true": np.full(len(rows.estimated), np.nan)})
-        return group_rows(unlabelled, "raise")
-    if lists.pool.is_catalogue:
+        read = read_rows(lists, columns, table="results").columns
+        user, item, estimated = (read[name] for name in ("user", "item", "estimated"))
+    elif lists.pool.is_catalogue:
         return lists
-    if lists.items is None:
+    elif lists.items is None:
         msg = "The lists have no item ids, so they have no overlap. Pass rows with items."
         raise InvalidInputError(msg)
-    user, estimated = np.repeat(lists.users, lists.n_items), lists.estimated
-    rows = Rows.from_arrays(user, lists.items, estimated, np.full(len(estimated), np.nan))
-    return group_rows(rows, "raise")
+    else:
+        user, item, estimated = np.repeat(lists.users, lists.n_items), lists.items, lists.estimated
+    unlabelled = np.full(len(estimated), np.nan)
+    return group_rows(Rows.from_arrays(user, item, estimated, unlabelled), "raise")
 
 
 @dataclass(frozen=True, eq=False, repr=False)

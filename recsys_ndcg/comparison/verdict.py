@@ -223,7 +223,7 @@ def _find_contradictions(result: MetricComparison) -> list[Finding]:
 
 
 def _judge_against_baseline(result: MetricComparison, apart: Positions) -> list[Finding]:
-    groups = _group_by_outcome(result, apart, result.baseline)
+    groups = group_by_outcome(result, apart, result.baseline)
     units, names = _count_units(result.mean_tests.take(apart)), {"test": _name_test(result)}
     headline = _find(result, "against_baseline", units, **names, **groups)
     more = _judge_margins(result, result.models.index(result.baseline))
@@ -238,7 +238,7 @@ def _judge_against_chance(result: MetricComparison) -> list[Finding]:
     with_chance = np.flatnonzero(result.has_chance & ~np.isnan(result.mean_tests.p_corrected))
     if not len(with_chance):  # a metric without a chance level, such as RMSE
         return []
-    groups = _group_by_outcome(result, with_chance, CHANCE)
+    groups = group_by_outcome(result, with_chance, CHANCE)
     count = len(groups["better"])
     if count < len(result.models) - 1:
         return [_find(result, "against_chance", **groups)]
@@ -246,8 +246,18 @@ def _judge_against_chance(result: MetricComparison) -> list[Finding]:
     return [_find(result, "all_above_chance", numbers, models=groups["better"])]
 
 
-def _group_by_outcome(result: MetricComparison, pairs: Positions, against: str) -> dict[str, Any]:
-    """Name the models that are better than one model, worse, or neither."""
+def group_by_outcome(result: MetricComparison, pairs: Any, against: str) -> dict[str, Any]:
+    """Name the models that are better than one model, worse, or neither.
+
+    Parameters
+    ----------
+    result : MetricComparison
+        The models.
+    pairs : positions or slice
+        Some pairs, each with this model.
+    against : str
+        The model's name.
+    """
     column = result.models.index(against)
     others = result.pairs[pairs].sum(axis=1) - column
     turn = np.where(result.pairs[pairs, 1] == column, 1, -1)
@@ -275,7 +285,9 @@ def _find_share(result: MetricComparison, pair: int) -> Finding:
 def _find_detectable(result: MetricComparison, pairs: Positions | list[int]) -> Finding:
     """Find which differences the test would find between these models with 80 % power."""
     detectable = result.mean_tests.detectable[pairs]
-    detectable = detectable[np.isfinite(detectable) & ~(result.is_bounded & (detectable > 1))]
+    detectable = detectable[
+        np.isfinite(detectable) & ~(result.measurement.is_bounded & (detectable > 1))
+    ]
     if not len(detectable):
         is_known = result.testing.test_kind.is_test_of_mean
         return _find(result, "nothing_detectable" if is_known else "unknown_power")

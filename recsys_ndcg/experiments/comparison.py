@@ -125,7 +125,7 @@ class ExperimentComparison(Comparison):
             Vega-Altair is not installed.
         """
         if kind == "time":
-            return self.trends.plot(self._find_metric_of_users(metric))
+            return self.trends.plot(self._find_metric(metric, of_users=True))
         return super().plot(kind, metric=metric, **options)
 
     def _document(

@@ -80,8 +80,8 @@ def test_each_metric_has_its_own_table_and_verdict() -> None:
     assert not {"chance", "adjusted"} & {*rows[0]}
     assert rows[0][-2:] == ["ndcg@5", "precision@3"]
     assert [row[1].strip("*") for row in rows[2:]] == list(FOUR.leaderboards["rmse"].index)
-    assert "in rmse" in FOUR._verdict_in("rmse")
-    assert FOUR._verdict_in("ndcg@5") == FOUR.verdict
+    assert "in rmse" in str(FOUR._verdicts("rmse")[0])
+    assert str(FOUR._verdicts("ndcg@5")[0]) == FOUR.verdict
     assert FOUR.signature("rmse") == FOUR.signatures["rmse"]
     assert_rejected("no metric 'recall@5'; it has ndcg@5", FOUR.to_markdown, "recall@5")
 
