@@ -182,6 +182,10 @@ class MetaAnalysis(HasFindings, Renderable):
         --------
         recsys_ndcg.significance.combine_effects : The formulas.
         """
+        return self._pairs.copy()
+
+    @lazy_property
+    def _pairs(self) -> pd.DataFrame:
         groups = self._differences.groupby(["a", "b"], sort=False)
         table = pd.DataFrame([self._combine(rows) for _, rows in groups])
         corrected = CORRECTIONS["holm"].correct(table["p"].to_numpy())
@@ -203,8 +207,7 @@ class MetaAnalysis(HasFindings, Renderable):
     @property
     def _ranked_pairs(self) -> pd.DataFrame:
         """The pairs, the smallest p first, then those with most wins; with winner and loser."""
-        table = self.pairs
-        table["wins"] = table[["wins_a", "wins_b"]].max(axis=1)
+        table = self._pairs.assign(wins=self._pairs[["wins_a", "wins_b"]].max(axis=1))
         ordered = table.sort_values(["p", "wins"], ascending=[True, False], kind="stable")
         is_first = self._sign * ordered["mean_d_z"] > 0
         a, b = ordered["a"], ordered["b"]
@@ -247,14 +250,14 @@ class MetaAnalysis(HasFindings, Renderable):
 
     def _find_remarks(self) -> list[Finding]:
         data = {name: each._data for name, each in self.comparisons.items()}
-        has_predictions = bool(self.pairs["prediction_low"].notna().any())
+        has_predictions = bool(self._pairs["prediction_low"].notna().any())
         return [
             *_find_missing_lists(data, self.models),
             *_find_few(len(data), self.alpha, has_predictions=has_predictions),
             *_find_left_out({name: each.models for name, each in self.comparisons.items()}),
             *_find_different_choices(self._signatures),
             *_find_different_tests(data),
-            *(_find_missing_means(self.pairs) if len(data) > 1 else ()),
+            *(_find_missing_means(self._pairs) if len(data) > 1 else ()),
         ]
 
     def plot(self, *, a: str | None = None, b: str | None = None) -> alt.ConcatChart:
@@ -299,7 +302,7 @@ class MetaAnalysis(HasFindings, Renderable):
             facts=(
                 f"{len(self.models)} models, {pluralise(len(self.datasets), 'data set')} "
                 f"({', '.join(names)}), random effects, Holm over "
-                f"{pluralise(len(self.pairs), 'pair')}, alpha {self.alpha:g}"
+                f"{pluralise(len(self._pairs), 'pair')}, alpha {self.alpha:g}"
             ),
             sections=[
                 Section("pairs", "Over all data sets", _PAIRS_LEAD, [_build_pairs_table(self)]),
@@ -339,7 +342,7 @@ class MetaAnalysis(HasFindings, Renderable):
             "models": self.models,
             "metric": self.metric,
             "alpha": self.alpha,
-            "pairs": to_json_value(self.pairs),
+            "pairs": to_json_value(self._pairs),
             "differences": to_json_value(self.differences),
             "verdict": self.verdict,
             "remarks": self.remarks,
