@@ -22,6 +22,7 @@ from recsys_ndcg.input.ids import is_row_number_index as is_row_number_index
 from recsys_ndcg.input.ids import join_encoded as join_encoded
 from recsys_ndcg.input.ids import make_index as make_index
 from recsys_ndcg.input.ids import raise_for_rows as raise_for_rows
+from recsys_ndcg.input.ids import to_python as to_python
 from recsys_ndcg.input.indexed_tables import has_values_by_id as has_values_by_id
 from recsys_ndcg.input.indexed_tables import open_indexed_file as open_indexed_file
 from recsys_ndcg.input.indexed_tables import read_indexed_table as read_indexed_table
