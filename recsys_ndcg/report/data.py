@@ -73,12 +73,6 @@ class ReportData:
         """The names of the metrics that have a score per user."""
         return [str(one) for one in self.audit.measurements if one.metric.per_user]
 
-    @property
-    def bounded(self) -> pd.Series[bool]:
-        """Whether each metric is always between 0 and 1."""
-        bounded = [one.is_bounded for one in self.audit.measurements]
-        return pd.Series(bounded, index=self.metrics, dtype=bool)
-
     def find_column(
         self, metric: str | Metric | None, of_users: Sequence[str] | None = None
     ) -> int:
@@ -182,7 +176,7 @@ class ReportData:
         ends: Any = (np.nan, np.nan)  # if chance is unknown
         if totals.room_moments is not None:
             moments, best = (totals.room_moments, totals.score_moments), totals.mean_of("best")
-            bounded = self.bounded.to_numpy()
+            bounded = totals.kinds["bounded"]
             ends = find_adjusted_interval(*moments, totals.adjusted, best, bounded=bounded)
         columns = {"chance": totals.mean_of("chance"), "adjusted": totals.adjusted}
         return {**columns, "adjusted_low": ends[0], "adjusted_high": ends[1]}

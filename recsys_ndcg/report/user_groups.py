@@ -116,9 +116,7 @@ def assign_segments(
     return user_groups.align(users)
 
 
-def _find_by_name(
-    name: str, tables: Iterable[Any], columns: Mapping[str, str] | None
-) -> UserGroups:
+def _find_by_name(name: str, tables: Iterable[Any], columns: Mapping[str, str] | None) -> Groups:
     """Read the groups from the column or the file of that name."""
     is_path, data = _looks_like_path(name), [one for one in tables if is_table(one, columns)][:1]
     if data and (has_column(data[0], name) or not is_path):
@@ -142,7 +140,7 @@ def _looks_like_path(text: str) -> bool:
 
 def _assign_built_in(
     name: str, scores: Scores, train: Any, columns: Mapping[str, str] | None
-) -> UserGroups:
+) -> Groups:
     """Return the users' groups by one of the names in `BUILT_IN_GROUPS`.
 
     Raises
@@ -169,7 +167,7 @@ def _assign_built_in(
         codes, labels = bin_training_counts(numbers)
     else:
         codes, labels = _cut_at_quartiles(numbers, 0 if name == "relevant" else None)
-    return UserGroups(users, np.array(labels, dtype=object)[codes], name, labels)
+    return Groups(users, np.array(labels, dtype=object)[codes], name, labels)
 
 
 def _cut_at_quartiles(numbers: Positions, own_group_for: int | None) -> tuple[Positions, list[str]]:
@@ -286,17 +284,16 @@ FORMS = (
     "Give {user: group}, {group: [users]}, a Series indexed by user, a table of users and their "
     "groups, the path of such a file, or a function of per_user"
 )
-_SIDES = ("the users evaluated", "the users of the groups")  # in messages
 
 
 @dataclass(frozen=True)
-class UserGroups:
-    """Rows of users and their groups.
+class Groups:
+    """Rows of users, or of items, and their groups.
 
     Parameters
     ----------
-    user : array
-        The user id of each row; a user may be in several rows.
+    ids : array
+        The id of each row; an id may be in several rows.
     group : array of objects
         The label of each row; None or NaN is no group.
     name : str
@@ -305,25 +302,31 @@ class UserGroups:
         All labels in a given order, including labels without users.
     is_text : bool
         Whether the ids are text that represents ids of any type, as in CSV.
+    key : {'user', 'item'}
+        What the ids are of, in messages.
     """
 
-    user: Ids
+    ids: Ids
     group: Ids
     name: str = _DEFAULT_NAME
     order: Sequence[Any] | None = None
     is_text: bool = False
+    key: str = "user"
 
     @classmethod
-    def from_values(cls, users: Ids, groups: Any, name: str = _DEFAULT_NAME) -> UserGroups:
-        """Return users with their labels; categories of pandas keep their order."""
+    def from_values(
+        cls, ids: Ids, groups: Any, name: str = _DEFAULT_NAME, key: str = "user"
+    ) -> Groups:
+        """Return ids with their labels; categories of pandas keep their order."""
         values = groups.to_numpy() if isinstance(groups, pd.Series) else groups
         labels = to_objects(to_column(values, "groups").tolist())
-        return cls(users, labels, name, get_categories(groups))
+        return cls(ids, labels, name, get_categories(groups), key=key)
 
     def align(self, users: Ids) -> pd.Series[Any]:
         """Return the group of each user as a categorical series, NaN for users without a group.
 
-        Labels are ascending or in the given order; labels without users are left out.
+        Labels are ascending or in the given order; labels without users are left out. If the ids
+        are of items, so are `users`.
 
         Raises
         ------
@@ -331,17 +334,18 @@ class UserGroups:
             No user is in a group, or a user is in two. Two labels look the same as text, or a
             label cannot be encoded.
         """
-        if not len(self.user):
+        key = self.key
+        if not len(self.ids):
             msg = "The groups have no rows. Check the filter or the file that they came from."
             raise InvalidInputError(msg)
-        ids = _find_equal_ids(self.user, users) if self.is_text else self.user
-        ids, user_codes = encode_ids(ids, "user")
+        ids = _find_equal_ids(self.ids, users) if self.is_text else self.ids
+        ids, user_codes = encode_ids(ids, key)
         if not self.is_text:  # ids of different types never match
-            check_id_types(users, ids, "user", _SIDES)
+            check_id_types(users, ids, key, (f"the {key}s evaluated", f"the {key}s of the groups"))
         places = EncodedIds(ids, user_codes).find(users)
         if (places < 0).all():
             msg = (
-                f"None of the {len(users)} evaluated users has a group: the groups have users "
+                f"None of the {len(users)} evaluated {key}s has a group: the groups have {key}s "
                 f"{_format_id_range(ids)}, the report has {_format_id_range(users)}. Use the same "
                 "ids in both."
             )
@@ -357,18 +361,18 @@ class UserGroups:
         if len(repeated):
             user, (first, second) = repeated["user"].iloc[0], labels[repeated["group"].iloc[:2]]
             msg = (
-                f"User {quote(ids[user])} is in two groups of {self.name!r}, "
-                f"{quote(first)} and {quote(second)}. Give each user one group."
+                f"{key.capitalize()} {quote(ids[user])} is in two groups of {self.name!r}, "
+                f"{quote(first)} and {quote(second)}. Give each {key} one group."
             )
             raise InvalidInputError(msg)
         codes = rows.set_index("user")["group"].reindex(places, fill_value=-1).to_numpy()
         if (codes < 0).all():
-            msg = "No evaluated user has a group: every label is missing (None, NaN or blank)."
+            msg = f"No evaluated {key} has a group: every label is missing (None, NaN or blank)."
             raise InvalidInputError(msg)
         labels, order = self._order_labels(labels)
         values = pd.Categorical.from_codes(codes, categories=make_index(labels))
         values = values.reorder_categories(make_index(labels[order])).remove_unused_categories()
-        return pd.Series(values, index=make_index(users, "user"), name=self.name)
+        return pd.Series(values, index=make_index(users, key), name=self.name)
 
     def _order_labels(self, labels: Ids) -> tuple[Ids, Positions]:
         """Return distinct labels, and the positions that sort them."""
@@ -385,7 +389,7 @@ class UserGroups:
         return to_objects([self.order[one] for one in positions]), np.argsort(positions)
 
 
-def read_series(groups: pd.Series[Any], users: Ids) -> UserGroups:
+def read_series(groups: pd.Series[Any], users: Ids) -> Groups:
     """Read groups by user, from a Series whose index has the users.
 
     Raises
@@ -402,10 +406,10 @@ def read_series(groups: pd.Series[Any], users: Ids) -> UserGroups:
         )
         raise InvalidInputError(msg)
     name = _DEFAULT_NAME if groups.name is None else str(groups.name)
-    return UserGroups.from_values(to_column(index.to_numpy(), "user"), groups, name)
+    return Groups.from_values(to_column(index.to_numpy(), "user"), groups, name)
 
 
-def read_mapping(groups: Mapping[Any, Any], users: Ids) -> UserGroups:
+def read_mapping(groups: Mapping[Any, Any], users: Ids) -> Groups:
     """Read {user: group} or {group: users}.
 
     Raises
@@ -416,7 +420,7 @@ def read_mapping(groups: Mapping[Any, Any], users: Ids) -> UserGroups:
     ids = set(users.tolist())
     are_collections = [_is_collection(one, ids, is_user=key in ids) for key, one in groups.items()]
     if not any(are_collections):
-        return UserGroups(to_column(list(groups), "user"), to_objects(list(groups.values())))
+        return Groups(to_column(list(groups), "user"), to_objects(list(groups.values())))
     if not all(are_collections):
         key = list(groups)[are_collections.index(False)]
         msg = (
@@ -435,10 +439,10 @@ def read_mapping(groups: Mapping[Any, Any], users: Ids) -> UserGroups:
         )
         raise InvalidInputError(msg)
     lengths = [*map(len, members.values())]
-    return UserGroups(user, np.repeat(to_objects(list(members)), lengths))
+    return Groups(user, np.repeat(to_objects(list(members)), lengths))
 
 
-def read_function_result(result: Any, users: Ids, name: str) -> UserGroups:
+def read_function_result(result: Any, users: Ids, name: str) -> Groups:
     """Read the result of a function of `per_user`: a group per user, by index or in order.
 
     Raises
@@ -450,7 +454,7 @@ def read_function_result(result: Any, users: Ids, name: str) -> UserGroups:
     if isinstance(result, pd.Series) and not is_by_row:
         return read_series(result if result.name is not None else result.rename(name), users)
     is_list = _is_collection(result) and not isinstance(result, Mapping | AbstractSet)
-    groups = UserGroups.from_values(users, result, name) if is_list else None
+    groups = Groups.from_values(users, result, name) if is_list else None
     if groups is None or len(groups.group) != len(users):
         found = quote(result) if groups is None else f"{len(groups.group)} groups"
         msg = (
@@ -463,7 +467,7 @@ def read_function_result(result: Any, users: Ids, name: str) -> UserGroups:
 
 def read_table_groups(
     data: Any, column: Any = None, columns: Mapping[str, str] | None = None, what: str = "groups"
-) -> UserGroups:
+) -> Groups:
     """Read the groups from a column of a table or a file.
 
     Parameters
@@ -500,13 +504,11 @@ def read_table_groups(
     ids = to_column(table.get_native(user), user)
     group = to_objects(to_column(table.get_native(column), column).tolist())
     order = _order_numbers(group) if is_text else _get_category_order(data, column)
-    return UserGroups(ids, group, str(column), order, is_text=is_text)
+    return Groups(ids, group, str(column), order, is_text=is_text)
 
 
 def has_column(data: Any, name: str) -> bool:
     """Return whether an input is a table, or the path of one, with a column of that name."""
-    if isinstance(data, Mapping):
-        return name in data
     with suppress(InvalidInputError):  # for instance for pickled predictions
         return is_table(data, None) and name in Table(_open_table(data)[0], {"item": name}).names
     return False
