@@ -11,7 +11,6 @@ import pandas as pd
 
 from recsys_ndcg.arrays import Floats, divide
 from recsys_ndcg.errors import InvalidInputError, check_choice, check_level
-from recsys_ndcg.input import make_index
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.report.remarks import find_remarks, join_tables, judge_report
 from recsys_ndcg.scoring import ITEM_COUNTS, Audit, Scores, find_metric_name
@@ -230,14 +229,11 @@ class ReportData:
     def audit_users(self, column: int) -> pd.DataFrame:
         """Return `Report.per_user_audit` of the metric in a column."""
         scores = self.audit.scores_with_orders
-        counts = scores.counts
-        has_threshold = not np.isnan(counts.n_relevant).any()
+        counts = scores.table()[["n_items", "n_relevant"]].set_axis(["items", "relevant"], axis=1)
         columns = {
-            "items": counts.n_items,
-            "relevant": counts.n_relevant.astype(int if has_threshold else float),
             "score": scores.per_user[:, column],
             **{role: scores.roles[role][:, column] for role in ("chance", "worst", "best")},
             "adjusted": scores.adjusted[:, column],
             "z": scores.z[:, column],
         }
-        return pd.DataFrame(columns, index=make_index(scores.users, "user"), copy=True)
+        return counts.assign(**columns)

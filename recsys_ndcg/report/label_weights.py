@@ -67,7 +67,7 @@ def split_by_items(audit: Audit, groups: Any, train: Any) -> pd.DataFrame:
         inside = (strata.codes == code).astype(np.float64)
         alone = _measure_weighted(lists, measurements, inside)
         part = Totals.of(replace(alone, denominator=whole.denominator[:, kept]))
-        counts = [_count_labels(lists, inside, _find_threshold(one)) for one in measurements]
+        counts = [_count_labels(lists, inside, one) for one in measurements]
         labels = np.column_stack(counts)
         stratum = Totals.of(replace(alone, left_out=alone.left_out | (labels == 0)))
         low, high = part.mean_interval()
@@ -182,14 +182,10 @@ def _measure_weighted(
     return Plan(tuple(measurements)).measure(_replace_weights(lists, *weights))
 
 
-def _find_threshold(one: Measurement) -> float | None:
-    """Return the least grade of a label that counts; None if all labels have gains."""
+def _count_labels(lists: GroupedLists, inside: Floats, one: Measurement) -> Floats:
+    """Return each user's number of relevant labels of some items, or of all if they have gains."""
     has_gains = one.metric.uses_gains and one.convention.gain != "binary"
-    return None if has_gains else one.threshold
-
-
-def _count_labels(lists: GroupedLists, inside: Floats, threshold: float | None) -> Floats:
-    """Return each user's number of relevant labels of some items; without a threshold, of all."""
+    threshold = None if has_gains else one.threshold
     counts = np.zeros(len(lists))
     parts = (lists.user_of_row, lists.columns), (lists.user_of_label, lists.unlisted)
     for user, part in parts:

@@ -375,7 +375,10 @@ def _find_widest_tie_range(totals: Totals) -> int | None:
 
 
 def _find_metric_below_chance(audit: Audit) -> tuple[Totals, int | None]:
-    """Return the column of the metric that is most clearly below random order, if any.
+    """Return the totals, and the column of the metric most clearly below random order, if any.
+
+    Its score (ties in their best order) is below chance by a share of the way from chance to the
+    worst order, and its mean by a number of standard deviations of random order.
 
     If there are lists, samples are measured first, and all users only if these do not decide.
     Metrics of items are not measured again: they have no bad end.
@@ -384,20 +387,11 @@ def _find_metric_below_chance(audit: Audit) -> tuple[Totals, int | None]:
     if not of_relevance:
         return audit.totals, None
     if audit.lists is not None:
-        samples = _SAMPLES if audit.n_users > _SAMPLES[0][0] else _SAMPLES[1:]
-        if any(audit.exceeds_chance(of_relevance, *sample) for sample in samples):
+        if any(audit.exceeds_chance(of_relevance, *sample) for sample in _SAMPLES):
             return audit.totals, None
         if len(of_relevance) < len(audit.measurements):
             audit = audit.measure_others(of_relevance)
-    return audit.totals_with_orders, _find_column_below_chance(audit.totals_with_orders)
-
-
-def _find_column_below_chance(totals: Totals) -> int | None:
-    """Return the column whose mean is most clearly below its chance level, if any.
-
-    The score (ties in their best order) is below it by a share of the way from chance to the worst
-    order, and the mean by a number of standard deviations of random order.
-    """
+    totals = audit.totals_with_orders
     mean, z = totals.mean, _find_z(totals)
     chance, worst = totals.mean_of("chance"), totals.mean_of("worst")
     has_bad_end = [*map(_has_bad_end, totals.measurements)]
@@ -405,7 +399,7 @@ def _find_column_below_chance(totals: Totals) -> int | None:
     with np.errstate(all="ignore"):
         is_far = chance - with_best_ties > _MIN_SHARE * (chance - worst)
         below = has_bad_end & is_far & (z <= -_MIN_Z)
-    return int(np.where(below, z, 0.0).argmin()) if below.any() else None
+    return totals, int(np.where(below, z, 0.0).argmin()) if below.any() else None
 
 
 def _has_bad_end(measurement: Measurement) -> bool:

@@ -74,13 +74,11 @@ def _format_label(label: Any) -> str:
 def _write_lead(segments: Segments[AnyReport]) -> str:
     """Return the sentence above the table: what the last two columns compare."""
     names, metrics = segments.metrics_minus_chance, segments.whole._data.metrics
-    shown = ", ".join(list_first(names, _MAX_NAMED))
-    minus_chance = (
-        "" if not names else " minus chance" if names == metrics else " (minus chance in {})"
-    )
+    in_some = f" (minus chance in {', '.join(list_first(names, _MAX_NAMED))})" if names else ""
+    minus_chance = " minus chance" if names == metrics else in_some
     return (
         f"Each segment against all others together: the difference of the mean scores"
-        f"{minus_chance.format(shown)}, and its p-value, the larger one of {segments.draws:,} "
+        f"{minus_chance}, and its p-value, the larger one of {segments.draws:,} "
         "permutations of the users' segments (max-T) and of the intervals of both means, corrected "
         "for the number of segments."
     )

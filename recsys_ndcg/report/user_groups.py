@@ -6,7 +6,7 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -132,10 +132,8 @@ def _find_by_name(name: str, tables: Iterable[Any], columns: Mapping[str, str] |
 
 def _looks_like_path(text: str) -> bool:
     """Return whether text is the path of a file, or looks like one."""
-    with suppress(OSError):  # too long for a path
-        if Path(text).is_file():
-            return True
-    return not text or os.sep in text or bool(Path(text).suffix)
+    # os.path also takes text that is too long for a path
+    return not text or os.path.isfile(text) or os.sep in text or bool(Path(text).suffix)  # noqa: PTH113
 
 
 def _assign_built_in(
@@ -502,9 +500,9 @@ def read_table_groups(
         msg = f"{what} has {finding} (users: {user!r}). {advice}"
         raise InvalidInputError(msg)
     ids = to_column(table.get_native(user), user)
-    group = to_objects(to_column(table.get_native(column), column).tolist())
-    order = _order_numbers(group) if is_text else _get_category_order(data, column)
-    return Groups(ids, group, str(column), order, is_text=is_text)
+    groups = Groups.from_values(ids, table.get_native(column), str(column))
+    order = _order_numbers(groups.group) if is_text else groups.order
+    return replace(groups, order=order, is_text=is_text)
 
 
 def has_column(data: Any, name: str) -> bool:
@@ -540,25 +538,16 @@ def _order_numbers(group: Ids) -> list[Any] | None:
     return None if numbers.isna().any() else labels.iloc[numbers.argsort(kind="stable")].tolist()
 
 
-def _get_category_order(data: Any, column: Any) -> list[Any] | None:
-    """Return the categories of a column in the given order, None if it has none."""
-    if isinstance(data, Mapping | pd.DataFrame):
-        return get_categories(data.get(column))
-    import narwhals as nw  # noqa: PLC0415 - costs as much as the whole package
-
-    dtype = nw.from_native(data).collect_schema()[column]
-    return list(dtype.categories) if isinstance(dtype, nw.Enum) else None
-
-
 def to_objects(values: list[Any]) -> Ids:
     """Return ids or labels as an array of Python objects."""
     return np.fromiter(map(to_python, values), dtype=object, count=len(values))
 
 
 def get_categories(values: Any) -> list[Any] | None:
-    """Return the categories of a pandas column in the given order, None if it has none."""
-    dtype = getattr(values, "dtype", None)
-    return dtype.categories.tolist() if isinstance(dtype, pd.CategoricalDtype) else None
+    """Return the categories of a column, or of an Enum of polars, in order; None if it has none."""
+    dtype: Any = getattr(values, "dtype", None)
+    has_order = isinstance(dtype, pd.CategoricalDtype) or str(dtype).startswith("Enum(")
+    return [*dtype.categories] if has_order else None
 
 
 def _is_collection(value: Any, ids: Collection[Any] = (), *, is_user: bool = False) -> bool:
