@@ -11,7 +11,6 @@ from recsys_ndcg.input.dispatch import read_pair as read_pair
 from recsys_ndcg.input.dispatch import read_rows as read_rows
 from recsys_ndcg.input.file_kinds import FileKind as FileKind
 from recsys_ndcg.input.frames import Table as Table
-from recsys_ndcg.input.frames import choose_candidates as choose_candidates
 from recsys_ndcg.input.frames import is_frame as is_frame
 from recsys_ndcg.input.frames import match_columns as match_columns
 from recsys_ndcg.input.ids import EncodedIds as EncodedIds

@@ -21,7 +21,6 @@ from recsys_ndcg.input import (
     EncodedIds,
     Table,
     check_id_types,
-    choose_candidates,
     encode_ids,
     format_id,
     is_frame,
@@ -512,14 +511,15 @@ def has_column(data: Any, name: str) -> bool:
     return False
 
 
-def is_table(data: Any, columns: Mapping[str, str] | None) -> bool:
+def is_table(data: Any, columns: Mapping[str, Any] | None) -> bool:
     """Return whether an input is a table of any library, a path, or a dict of columns.
 
     A dict without a column of users is not a table: it is {user: group} or {group: [users]}.
     """
     if not isinstance(data, Mapping):
         return is_file_source(split_format(data)[0]) or is_frame(data)
-    if choose_candidates(columns, [*data]).get("user", "user") not in data:
+    names = (columns or {}).get("user", "user")
+    if not any(name in data for name in (names if isinstance(names, list) else [names])):
         return False
     are_columns = [hasattr(one, "__len__") and not isinstance(one, str) for one in data.values()]
     return all(are_columns) and len({*map(len, data.values())}) == 1
