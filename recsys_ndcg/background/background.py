@@ -530,10 +530,6 @@ class Propensity:
         items, n_rows = self.train.items, np.asarray(self.train.n_rows)
         return f"{_digest_columns(len(items), items, n_rows)}(gamma={self.gamma:g})"
 
-    def with_gamma(self, gamma: float) -> Propensity:
-        """Return the propensity of the same items with another exponent."""
-        return replace(self, gamma=gamma)
-
 
 def propensity(train: Any, *, gamma: float) -> Propensity:
     r"""Estimate from training popularity how likely the labels of each item are observed.

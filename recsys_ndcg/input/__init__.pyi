@@ -11,7 +11,6 @@ from recsys_ndcg.input.dispatch import read_pair as read_pair
 from recsys_ndcg.input.dispatch import read_rows as read_rows
 from recsys_ndcg.input.file_kinds import FileKind as FileKind
 from recsys_ndcg.input.frames import Table as Table
-from recsys_ndcg.input.frames import choose_candidates as choose_candidates
 from recsys_ndcg.input.frames import is_frame as is_frame
 from recsys_ndcg.input.frames import match_columns as match_columns
 from recsys_ndcg.input.ids import EncodedIds as EncodedIds
@@ -22,6 +21,7 @@ from recsys_ndcg.input.ids import is_row_number_index as is_row_number_index
 from recsys_ndcg.input.ids import join_encoded as join_encoded
 from recsys_ndcg.input.ids import make_index as make_index
 from recsys_ndcg.input.ids import raise_for_rows as raise_for_rows
+from recsys_ndcg.input.ids import to_python as to_python
 from recsys_ndcg.input.indexed_tables import has_values_by_id as has_values_by_id
 from recsys_ndcg.input.indexed_tables import open_indexed_file as open_indexed_file
 from recsys_ndcg.input.indexed_tables import read_indexed_table as read_indexed_table

@@ -445,7 +445,7 @@ def unify_numbers(ids: Ids) -> Ids:
     does not depend on which of two equal ids came first.
     """
     if ids.dtype == object and any(isinstance(value, np.generic) for value in ids):
-        ids = np.fromiter(map(_to_python, ids), dtype=object, count=len(ids))
+        ids = np.fromiter(map(to_python, ids), dtype=object, count=len(ids))
     kinds = set(map(type, ids)) if ids.dtype == object else set()
     if kinds != {float} and kinds & {float, bool, Decimal}:
         ids = np.fromiter(map(_to_integer, ids), dtype=object, count=len(ids))
@@ -460,7 +460,7 @@ def unify_numbers(ids: Ids) -> Ids:
     return ids + 0.0 if ids.dtype.kind == "f" else ids  # -0.0 becomes 0.0
 
 
-def _to_python(value: Any) -> Any:
+def to_python(value: Any) -> Any:
     """Return a scalar of NumPy as a Python object, a time as pandas' object."""
     if isinstance(value, np.datetime64 | np.timedelta64):  # item() may return a bare integer
         return pd.Series([value]).iloc[0]

@@ -11,7 +11,6 @@ import pandas as pd
 
 from recsys_ndcg.arrays import Floats, divide
 from recsys_ndcg.errors import InvalidInputError, check_choice, check_level
-from recsys_ndcg.input import make_index
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.report.remarks import find_remarks, join_tables, judge_report
 from recsys_ndcg.scoring import ITEM_COUNTS, Audit, Scores, find_metric_name
@@ -72,12 +71,6 @@ class ReportData:
     def metrics_of_users(self) -> list[str]:
         """The names of the metrics that have a score per user."""
         return [str(one) for one in self.audit.measurements if one.metric.per_user]
-
-    @property
-    def bounded(self) -> pd.Series[bool]:
-        """Whether each metric is always between 0 and 1."""
-        bounded = [one.is_bounded for one in self.audit.measurements]
-        return pd.Series(bounded, index=self.metrics, dtype=bool)
 
     def find_column(
         self, metric: str | Metric | None, of_users: Sequence[str] | None = None
@@ -182,7 +175,7 @@ class ReportData:
         ends: Any = (np.nan, np.nan)  # if chance is unknown
         if totals.room_moments is not None:
             moments, best = (totals.room_moments, totals.score_moments), totals.mean_of("best")
-            bounded = self.bounded.to_numpy()
+            bounded = totals.kinds["bounded"]
             ends = find_adjusted_interval(*moments, totals.adjusted, best, bounded=bounded)
         columns = {"chance": totals.mean_of("chance"), "adjusted": totals.adjusted}
         return {**columns, "adjusted_low": ends[0], "adjusted_high": ends[1]}
@@ -236,14 +229,11 @@ class ReportData:
     def audit_users(self, column: int) -> pd.DataFrame:
         """Return `Report.per_user_audit` of the metric in a column."""
         scores = self.audit.scores_with_orders
-        counts = scores.counts
-        has_threshold = not np.isnan(counts.n_relevant).any()
+        counts = scores.table()[["n_items", "n_relevant"]].set_axis(["items", "relevant"], axis=1)
         columns = {
-            "items": counts.n_items,
-            "relevant": counts.n_relevant.astype(int if has_threshold else float),
             "score": scores.per_user[:, column],
             **{role: scores.roles[role][:, column] for role in ("chance", "worst", "best")},
             "adjusted": scores.adjusted[:, column],
             "z": scores.z[:, column],
         }
-        return pd.DataFrame(columns, index=make_index(scores.users, "user"), copy=True)
+        return counts.assign(**columns)

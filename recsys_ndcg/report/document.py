@@ -129,10 +129,9 @@ def view_convention(convention: Convention) -> Document:
     """Return the document of a convention: its choices, those that are no defaults in bold."""
     texts, defaults = convention.texts, convention.format_defaults()
     n_changed = sum(text != defaults[name] for name, text in texts.items())
-    made_from = ""
-    if convention.source[0]:
-        library, metric, _ = convention.source
-        made_from = f"made from the preset {library} for {metric or 'each metric'}, "
+    library, metric, _ = convention.source
+    preset = f"made from the preset {library} for {metric or 'each metric'}, "
+    made_from = preset if library else ""
     facts = f"Convention: {made_from}{pluralise(n_changed, 'choice')} changed from the defaults"
     shown = {name: text for name, text in texts.items() if is_shown(name, text)}
     rest = {name: text for name, text in texts.items() if name not in shown}

@@ -14,13 +14,12 @@ from recsys_ndcg.arrays import Floats
 from recsys_ndcg.errors import InvalidInputError, check_choice, check_integer, check_level
 from recsys_ndcg.input import make_index
 from recsys_ndcg.progress import progress_bar
-from recsys_ndcg.scoring import find_metric_name
 from recsys_ndcg.significance import compare_groups, mean_interval
 
 if TYPE_CHECKING:
     from recsys_ndcg.lists import GroupedLists
     from recsys_ndcg.metrics import Metric
-    from recsys_ndcg.scoring import Scores
+    from recsys_ndcg.report.data import ReportData
 
 #: The tables of `Report.gaps`.
 TABLES = ("metrics", "pairs", "groups")
@@ -32,7 +31,7 @@ _ROUNDING = 1e-12  # relative to the highest score: smaller differences are roun
 
 
 def build_gaps(  # noqa: PLR0913 - all are inputs
-    scores: Scores,
+    data: ReportData,
     segment_of_user: pd.Series[Any],
     metric: str | Metric | None,
     of: str,
@@ -67,7 +66,9 @@ def build_gaps(  # noqa: PLR0913 - all are inputs
             "least two groups. Give each user a group, such as groups={'ann': 'new', 'bob': 'old'}."
         )
         raise InvalidInputError(msg)
-    codes, names = segment_of_user.cat.codes.to_numpy(), _find_metrics(scores, metric)
+    codes, names, scores = segment_of_user.cat.codes.to_numpy(), data.metrics_of_users, data.scores
+    if metric is not None or not names:
+        names = [data.metrics[data.find_column_of_users(metric)]]
     columns = [scores.names.index(name) for name in names]
     values = scores.per_user[:, columns]
     kinds: Any = pd.DataFrame([scores.measurements[column].kinds for column in columns])
@@ -76,7 +77,7 @@ def build_gaps(  # noqa: PLR0913 - all are inputs
         for column, one in zip(values.T, kinds.to_dict("records"), strict=True)
     ]
     if of == "groups":
-        return _stack(names, [one.assign(group=labels) for one in groups], ["group"])
+        return _stack(names, [pd.DataFrame({"group": labels}).join(table) for table in groups])
     with progress_bar(enabled=progress) as show:
         tests = compare_groups(
             values, codes, len(labels), pairwise=True, level=level, draws=draws, seed=seed,
@@ -88,18 +89,15 @@ def build_gaps(  # noqa: PLR0913 - all are inputs
     if of == "metrics":
         rows = map(partial(_describe_metric, labels), groups, pairs, tests.by_chance.tolist())
         return pd.DataFrame([*rows], index=pd.Index(names, name="metric"))
-    one, other = ([labels[code] for code in side] for side in np.triu_indices(len(labels), 1))
-    sides: dict[str, Any] = {"group": one, "other": other}
-    return _stack(names, [one.assign(**sides) for one in pairs], [*sides])
+    sides = [[labels[code] for code in side] for side in np.triu_indices(len(labels), 1)]
+    names_of_pairs = pd.DataFrame(dict(zip(("group", "other"), sides, strict=True)))
+    return _stack(names, [names_of_pairs.join(table) for table in pairs])
 
 
-def _stack(
-    names: Sequence[str], tables: Sequence[pd.DataFrame], first: Sequence[str]
-) -> pd.DataFrame:
-    """Return the tables of all metrics, one below the other, with some columns first."""
-    pairs = zip(names, tables, strict=True)
-    table = pd.concat([one.assign(metric=name) for name, one in pairs], ignore_index=True)
-    return table[["metric", *first, *tables[0].columns.drop([*first])]]
+def _stack(names: Sequence[str], tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Return the tables of all metrics, one below the other, with the metric as first column."""
+    table = pd.concat(dict(zip(names, tables, strict=True)), names=["metric"])
+    return table.reset_index("metric").reset_index(drop=True)
 
 
 def _describe_metric(
@@ -175,21 +173,5 @@ def find_known_groups(lists: GroupedLists | None) -> pd.Series[Any]:
         )
         raise InvalidInputError(msg)
     codes = np.append(known.group_of, -1)[np.asarray(lists.background_users)]
-    has_group, labels = codes >= 0, np.fromiter(known.groups, dtype=object)
-    return pd.Series(labels[codes[has_group]], make_index(lists.users[has_group]), dtype=object)
-
-
-def _find_metrics(scores: Scores, metric: str | Metric | None) -> list[str]:
-    """Return the names of the metrics that have a score per user."""
-    without = [str(one) for one in scores.measurements if not one.metric.per_user]
-    names = [name for name in scores.names if name not in without]
-    if metric is not None:
-        names = [find_metric_name(metric, scores.names, "This report")]
-    if not names or names[0] in without:
-        msg = (
-            f"{(names or without)[0]} is a number of all lists together: no user has a score of "
-            "it. Evaluate a metric with scores, such as 'ndcg@10', or compare the groups with "
-            "report.by()."
-        )
-        raise InvalidInputError(msg)
-    return names
+    labels = np.fromiter([*known.groups, None], dtype=object)  # None for users without a group
+    return pd.Series(labels[codes], make_index(lists.users), dtype=object)

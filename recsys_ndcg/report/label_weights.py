@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ from recsys_ndcg.input import has_values_by_id, read_values_by_id
 from recsys_ndcg.lists import GroupedLists, digest_labels
 from recsys_ndcg.metrics import Metric
 from recsys_ndcg.rendering import Document, Section, ShownTable, format_number, list_first, shorten
-from recsys_ndcg.report.user_groups import BIN_STARTS, UNKNOWN_BIN, name_range
+from recsys_ndcg.report.user_groups import BIN_STARTS, UNKNOWN_BIN, Groups, name_range
 from recsys_ndcg.scoring import (
     Audit,
     Measurement,
@@ -47,10 +47,9 @@ def name_counts(counts: Any) -> Any:
     >>> name_counts([0, 3, 1]).tolist()
     ['0 (unknown)', '2–4', '1']
     """
-    codes: Any = np.searchsorted(BIN_STARTS, counts, side="right")
     names = [name_range(first, end - 1) for first, end in pairwise(BIN_STARTS)]
-    named = pd.Categorical.from_codes(codes, [UNKNOWN_BIN, *names], ordered=True)  # type: ignore[call-overload]
-    return named.remove_unused_categories()
+    bins = pd.cut(np.asarray(counts), [0, *BIN_STARTS], right=False, labels=[UNKNOWN_BIN, *names])
+    return bins.remove_unused_categories()
 
 
 def split_by_items(audit: Audit, groups: Any, train: Any) -> pd.DataFrame:
@@ -68,7 +67,7 @@ def split_by_items(audit: Audit, groups: Any, train: Any) -> pd.DataFrame:
         inside = (strata.codes == code).astype(np.float64)
         alone = _measure_weighted(lists, measurements, inside)
         part = Totals.of(replace(alone, denominator=whole.denominator[:, kept]))
-        counts = [_count_labels(lists, inside, _find_threshold(one)) for one in measurements]
+        counts = [_count_labels(lists, inside, one) for one in measurements]
         labels = np.column_stack(counts)
         stratum = Totals.of(replace(alone, left_out=alone.left_out | (labels == 0)))
         low, high = part.mean_interval()
@@ -98,30 +97,17 @@ def _assign_strata(lists: GroupedLists, groups: Any, train: Any) -> Any:
         )
         raise InvalidInputError(msg)
     ids, values = read_values_by_id(groups, "strata")
-    place = pd.Index(ids).get_indexer(pd.Index(lists.item_ids))
-    if (place < 0).all():
-        msg = (
-            f"None of the {len(place)} items of the lists has a stratum: the items have ids such "
-            f"as {quote(lists.item_ids[0])}, the strata {quote(ids[0])}."
-        )
-        raise InvalidInputError(msg)
-    try:
-        known = pd.Categorical(values)
-    except TypeError:
-        msg = "A stratum must be a name or a number, not a list: name one for each item."
-        raise InvalidInputError(msg) from None
-    names = [*known.categories]
-    codes: Any = np.append(known.codes, -1)[place]
-    n_missing = int((codes < 0).sum())
+    strata = Groups.from_values(ids, values, "strata", "item").align(np.asarray(lists.item_ids))
+    n_missing = int(strata.isna().sum())
     if n_missing:
-        if _OTHER in names:
+        if _OTHER in strata.cat.categories:
             msg = (
                 f"{n_missing} items have no stratum, and would be in 'other', which is the name of "
                 "one of yours. Give these items a stratum, or rename it."
             )
             raise InvalidInputError(msg)
-        codes, names = np.where(codes < 0, len(names), codes), [*names, _OTHER]
-    return pd.Categorical.from_codes(codes, names).remove_unused_categories()  # type: ignore[call-overload]
+        strata = strata.cat.add_categories([_OTHER]).fillna(_OTHER)
+    return strata.array
 
 
 def _count_training_rows(lists: GroupedLists, train: Any) -> tuple[Background, Floats]:
@@ -196,14 +182,10 @@ def _measure_weighted(
     return Plan(tuple(measurements)).measure(_replace_weights(lists, *weights))
 
 
-def _find_threshold(one: Measurement) -> float | None:
-    """Return the least grade of a label that counts; None if all labels have gains."""
+def _count_labels(lists: GroupedLists, inside: Floats, one: Measurement) -> Floats:
+    """Return each user's number of relevant labels of some items, or of all if they have gains."""
     has_gains = one.metric.uses_gains and one.convention.gain != "binary"
-    return None if has_gains else one.threshold
-
-
-def _count_labels(lists: GroupedLists, inside: Floats, threshold: float | None) -> Floats:
-    """Return each user's number of relevant labels of some items; without a threshold, of all."""
+    threshold = None if has_gains else one.threshold
     counts = np.zeros(len(lists))
     parts = (lists.user_of_row, lists.columns), (lists.user_of_label, lists.unlisted)
     for user, part in parts:
@@ -302,7 +284,7 @@ def vary_gamma(
     for model, one in reports.items():
         find_metric_name(name, one.metrics, f"The report {quote(model)}")
     users = _find_common_users(reports, name)
-    means = {model: _MeanByGamma(one, name, train, users) for model, one in reports.items()}
+    means = {model: _make_mean(one, name, train, users) for model, one in reports.items()}
     low, high = map(float, ends)
     grid = np.linspace(low, high, int(np.ceil((high - low) / _GAMMA_STEP)) + 1).tolist()
     table = pd.DataFrame(
@@ -323,16 +305,14 @@ def _find_common_users(reports: Mapping[str, ReportData], name: str) -> pd.Index
     InvalidInputError
         There is none, or their labels or the conventions differ.
     """
-    digests = {model: _digest_labels(one) for model, one in reports.items()}
-    first, *others = digests.values()
-    users = first.index
-    for one in others:
-        users = users.intersection(one.index, sort=False)
+    by_model = {model: _digest_labels(one) for model, one in reports.items()}
+    digests = pd.concat(by_model, axis=1, join="inner")
+    users, first = digests.index, next(iter(reports))
     if not len(users):
         msg = "The reports have no user in common. Evaluate the models on the same labels."
         raise InvalidInputError(msg)
     for model, report in reports.items():
-        different = users[np.asarray(first[users] != digests[model][users])]
+        different = users[digests[model] != digests[first]]
         if len(different):
             msg = (
                 f"The labels of {quote(different[0])} differ between the reports, and those of "
@@ -340,7 +320,7 @@ def _find_common_users(reports: Mapping[str, ReportData], name: str) -> pd.Index
                 "models on the same labels."
             )
             raise InvalidInputError(msg)
-        if _choices(next(iter(reports.values())), name) != _choices(report, name):
+        if _choices(reports[first], name) != _choices(report, name):
             msg = f"The report {quote(model)} has another convention or threshold of {name}."
             raise InvalidInputError(msg)
     return users
@@ -359,7 +339,7 @@ def _choices(report: ReportData, name: str) -> Measurement:
 
 
 def _find_swaps(
-    table: pd.DataFrame, means: Mapping[str, _MeanByGamma]
+    table: pd.DataFrame, means: Mapping[str, Callable[[float], float]]
 ) -> Iterator[tuple[float, str, str]]:
     """Yield where the means of two models cross: gamma, the better one below it, and above it."""
     from scipy.optimize import brentq  # noqa: PLC0415 - scipy takes longer than pandas
@@ -376,24 +356,25 @@ def _find_swaps(
                 yield (float(root), *better)
 
 
-class _MeanByGamma:
-    """The mean of a metric as a function of gamma."""
+def _make_mean(
+    report: ReportData, name: str, train: Any, users: pd.Index[Any]
+) -> Callable[[float], float]:
+    """Return the mean of a metric as a function of gamma."""
+    audit = report.audit
+    lists, one = get_lists(audit), audit.measurements[report.metrics.index(name)]
+    if not _is_sum_over_labels(one):
+        raise InvalidInputError(_format_no_sums([name]))
+    measurement = _with_weights(one)
+    lists = lists.take(np.flatnonzero(np.isin(lists.users, users)))
+    if "weight" in lists.columns:
+        msg = "Labels have a column 'weight', which has no gamma. Use weights=propensity(...)."
+        raise InvalidInputError(msg)
+    known, n_rows = _count_training_rows(lists, train)
+    background = lists.background
+    lists = replace(lists, background=background and replace(background, weights=None))
 
-    def __init__(self, report: ReportData, name: str, train: Any, users: pd.Index[Any]) -> None:
-        audit = report.audit
-        lists, one = get_lists(audit), audit.measurements[report.metrics.index(name)]
-        if not _is_sum_over_labels(one):
-            raise InvalidInputError(_format_no_sums([name]))
-        self._one = _with_weights(one)
-        lists = lists.take(np.flatnonzero(np.isin(lists.users, users)))
-        if "weight" in lists.columns:
-            msg = "Labels have a column 'weight', which has no gamma. Use weights=propensity(...)."
-            raise InvalidInputError(msg)
-        known, self._n_rows = _count_training_rows(lists, train)
-        self._propensity = Propensity(known, 0.0)
-        background = lists.background
-        self._lists = replace(lists, background=background and replace(background, weights=None))
+    def compute_mean(gamma: float) -> float:
+        weights = Propensity(known, gamma).compute_weights(n_rows)
+        return float(Totals.of(_measure_weighted(lists, [measurement], weights)).mean[0])
 
-    def __call__(self, gamma: float) -> float:
-        weights = self._propensity.with_gamma(gamma).compute_weights(self._n_rows)
-        return float(Totals.of(_measure_weighted(self._lists, [self._one], weights)).mean[0])
+    return compute_mean

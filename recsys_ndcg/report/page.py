@@ -187,8 +187,8 @@ def _measure_cutoffs(data: ReportData, families: dict[str, list[Measurement]]) -
     _check_scored(data.scores, [str(one) for family in families.values() for one in family])
     audit, table = data.audit, _summarise_by_cutoff(data)
     if audit.lists is not None:
-        single = {name: family[0] for name, family in families.items() if len(family) == 1}
-        smaller = {name: _list_smaller_cutoffs(measurement) for name, measurement in single.items()}
+        single = {name: family for name, family in families.items() if len(family) == 1}
+        smaller = {name: _list_smaller_cutoffs(*family) for name, family in single.items()}
         if any(smaller.values()):
             audit = audit.measure_others(tuple(chain(*smaller.values())))
             table = pd.concat([table, _summarise_by_cutoff(replace(data, audit=audit))])
@@ -199,9 +199,8 @@ def _measure_cutoffs(data: ReportData, families: dict[str, list[Measurement]]) -
 
 def _summarise_by_cutoff(data: ReportData) -> pd.DataFrame:
     table = data.summary[["mean", "ci_low", "ci_high", "chance"]]
-    ks: list[Any] = [one.metric.k for one in data.audit.measurements]
-    table = table.assign(k=ks).set_axis(data.audit.totals.names)
-    return table.rename(columns={"ci_low": "low", "ci_high": "high"})
+    table = table.rename(columns={"ci_low": "low", "ci_high": "high"})
+    return table.assign(k=np.array([one.metric.k for one in data.audit.measurements]))
 
 
 def _group_cutoffs_by_metric(data: ReportData, metric: str | None) -> dict[str, list[Measurement]]:
@@ -323,17 +322,15 @@ def build_user_section(  # noqa: PLR0913 - the contents of the section
     if keep_worst and n_informative > MAX_USERS:
         users = np.delete(users[:n_informative], np.s_[half:-half])
     users = users[:MAX_USERS]
-    n_relevant, lists = scores.counts.n_relevant[users], build_lists(users)
-    first_columns = {
-        "user": [format_id(one) for one in scores.users[users].tolist()],
-        "items": [str(one) for one in n_items[users].tolist()],
-    }
-    if not np.isnan(n_relevant).any():
-        first_columns["relevant"] = [f"{one:.0f}" for one in n_relevant.tolist()]
-    cells = pd.DataFrame(first_columns, dtype=object)  # pandas' string type rejects lone surrogates
-    for name, values, form in columns:
-        texts = [*map(form, values[users])]
-        cells.insert(len(cells.columns), name, texts, allow_duplicates=True)
+    n_relevant, lists = scores.counts.n_relevant, build_lists(users)
+    counts: list[Any] = [("user", scores.users, format_id), ("items", n_items, str)]
+    if not np.isnan(n_relevant[users]).any():
+        counts.append(("relevant", n_relevant, "{:.0f}".format))
+    names, numbers, formats = zip(*counts, *columns, strict=True)
+    pairs = zip(formats, numbers, strict=True)
+    texts = [[*map(form, values[users].tolist())] for form, values in pairs]
+    # pandas' string type rejects lone surrogates
+    cells = pd.DataFrame(dict(enumerate(texts)), dtype=object).set_axis([*names], axis=1)
     n_trivial = int(trivial[users].sum())
     last = f"; last, {pluralise(n_trivial)} whose score does not depend on the order"
     hint = _NO_LISTS if lists is None else f"Open a user to see {row_content}."

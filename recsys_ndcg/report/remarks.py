@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from recsys_ndcg.arrays import Flags, Floats
-    from recsys_ndcg.scoring import Audit, Plan, Scores, Signature, Totals
+    from recsys_ndcg.scoring import Audit, Measurement, Plan, Scores, Signature, Totals
 
 
 _HIGH_CHANCE = 0.5  # a chance level that a reader would not expect
@@ -51,7 +51,7 @@ def join_tables(audit: Audit, summary: pd.DataFrame, audit_table: pd.DataFrame) 
     """
     totals, measurements = audit.totals_with_all_roles, audit.measurements
     metrics = [each.metric for each in measurements]
-    is_bounded = np.array([each.is_bounded for each in measurements], dtype=bool)
+    is_bounded = totals.kinds["bounded"]
     return summary.assign(
         **audit_table,
         k=np.array([metric.k for metric in metrics], dtype=object),
@@ -339,14 +339,14 @@ def _judge_order(row: Mapping[str, Any]) -> str:
 # The warnings
 
 
-def find_warnings(audit: Audit, bounded: Flags, facts: Facts, plan: Plan) -> Iterator[str]:
+def find_warnings(audit: Audit, facts: Facts, plan: Plan) -> Iterator[str]:
     """Yield warnings of valid but suspicious data, and of misleading scores."""
     yield from (*find_suspicions(facts), *plan.find_warnings(facts))
-    for finding in find_misleading_scores(audit, bounded, facts):
+    for finding in find_misleading_scores(audit, facts):
         yield finding.sentence
 
 
-def find_misleading_scores(audit: Audit, bounded: Flags, facts: Facts) -> Iterator[Finding]:
+def find_misleading_scores(audit: Audit, facts: Facts) -> Iterator[Finding]:
     """Find lists that are worse than random order, and ties that matter; also without a report."""
     totals, column = _find_metric_below_chance(audit)
     if column is not None:
@@ -354,12 +354,12 @@ def find_misleading_scores(audit: Audit, bounded: Flags, facts: Facts) -> Iterat
         numbers = {name: float(values[column]) for name, values in means.items()}
         kind = "reversed_order" if facts.order_only else "reversed_estimates"
         yield Finding(kind, numbers, {"metric": totals.names[column]})
-    column = None if facts.is_constant else _find_widest_tie_range(audit.totals, bounded)
+    column = None if facts.is_constant else _find_widest_tie_range(audit.totals)
     if column is not None:
         yield _describe_ties(audit.totals, [column])
 
 
-def _find_widest_tie_range(totals: Totals, bounded: Flags) -> int | None:
+def _find_widest_tie_range(totals: Totals) -> int | None:
     """Return the column of the metric with the widest range from ties, if it matters.
 
     A range matters if it changes the third decimal and is wider than half the interval of the
@@ -368,49 +368,40 @@ def _find_widest_tie_range(totals: Totals, bounded: Flags) -> int | None:
     if totals.counts["tied"] < _FEW_TIED * totals.counts["users"]:
         return None
     width = totals.mean_of("highest") - totals.mean_of("lowest")
-    matters = bounded & (width >= _TIES_MATTER)
-    if not matters.any():
-        return None
     low, high = totals.mean_interval()
-    matters &= width > np.nan_to_num((high - low) / 2)
+    is_wider = width > np.nan_to_num((high - low) / 2)
+    matters = totals.kinds["bounded"] & (width >= _TIES_MATTER) & is_wider
     return int(np.where(matters, width, 0.0).argmax()) if matters.any() else None
 
 
 def _find_metric_below_chance(audit: Audit) -> tuple[Totals, int | None]:
-    """Return the column of the metric that is most clearly below random order, if any.
+    """Return the totals, and the column of the metric most clearly below random order, if any.
+
+    Its score (ties in their best order) is below chance by a share of the way from chance to the
+    worst order, and its mean by a number of standard deviations of random order.
 
     If there are lists, samples are measured first, and all users only if these do not decide.
     Metrics of items are not measured again: they have no bad end.
     """
-    of_relevance = tuple(
-        each
-        for each in audit.measurements
-        if each.metric.greater_is_better and not each.metric.needs
-    )
+    of_relevance = tuple(filter(_has_bad_end, audit.measurements))
     if not of_relevance:
         return audit.totals, None
     if audit.lists is not None:
-        samples = _SAMPLES if audit.n_users > _SAMPLES[0][0] else _SAMPLES[1:]
-        if any(audit.exceeds_chance(of_relevance, *sample) for sample in samples):
+        if any(audit.exceeds_chance(of_relevance, *sample) for sample in _SAMPLES):
             return audit.totals, None
         if len(of_relevance) < len(audit.measurements):
             audit = audit.measure_others(of_relevance)
-    return audit.totals_with_orders, _find_column_below_chance(audit.totals_with_orders)
-
-
-def _find_column_below_chance(totals: Totals) -> int | None:
-    """Return the column whose mean is most clearly below its chance level, if any.
-
-    The score (ties in their best order) is below it by a share of the way from chance to the worst
-    order, and the mean by a number of standard deviations of random order.
-    """
+    totals = audit.totals_with_orders
     mean, z = totals.mean, _find_z(totals)
     chance, worst = totals.mean_of("chance"), totals.mean_of("worst")
-    metrics = [measurement.metric for measurement in totals.measurements]
-    of_relevance = [not metric.needs for metric in metrics]
-    greater_is_better = [metric.greater_is_better for metric in metrics]
+    has_bad_end = [*map(_has_bad_end, totals.measurements)]
     with_best_ties = np.fmax(mean, totals.mean_of("highest"))
     with np.errstate(all="ignore"):
         is_far = chance - with_best_ties > _MIN_SHARE * (chance - worst)
-        below = greater_is_better & is_far & (z <= -_MIN_Z) & np.array(of_relevance)
-    return int(np.where(below, z, 0.0).argmin()) if below.any() else None
+        below = has_bad_end & is_far & (z <= -_MIN_Z)
+    return totals, int(np.where(below, z, 0.0).argmin()) if below.any() else None
+
+
+def _has_bad_end(measurement: Measurement) -> bool:
+    """Return whether low scores are bad: of accuracy, where higher is better."""
+    return measurement.metric.greater_is_better and not measurement.metric.needs

@@ -382,11 +382,9 @@ class Report(HasFindings, Renderable, Mapping[str, float]):
         directions = [*([ascending] * len(keys)), False]
         rounded = table.loc[is_ranked, [*keys, "items"]].apply(_round_to_twelve_digits)
         rounded = rounded.sort_values([*keys, "items"], ascending=directions, kind="stable")[:n]
-        values = rounded[keys].fillna(np.inf)  # without a value, users are level
-        starts_rank = values.ne(values.shift()).any(axis=1).to_numpy()
-        rank = np.maximum.accumulate(np.where(starts_rank, np.arange(1, len(rounded) + 1), 1))
+        n_before = rounded.groupby(keys, dropna=False).cumcount().to_numpy()  # with equal values
         board = table.loc[rounded.index].drop(columns=["worst", "best"])
-        board.insert(0, "rank", rank)
+        board.insert(0, "rank", np.arange(1, len(board) + 1) - n_before)
         board.attrs["trivial"] = int(trivial.sum())
         return board
 
@@ -568,7 +566,7 @@ class Report(HasFindings, Renderable, Mapping[str, float]):
             known, self._data.scores, tables=[data], train=train, columns=columns
         )
         options: Any = {"level": level, "draws": draws, "seed": seed, "progress": progress}
-        return build_gaps(self._data.scores, segment_of_user, metric, of, **options)
+        return build_gaps(self._data, segment_of_user, metric, of, **options)
 
     def by_items(self, strata: Any = "popularity", *, train: Any = None) -> pd.DataFrame:
         r"""Split the scores into exact parts by stratum of items, such as popular and rare ones.
@@ -892,7 +890,7 @@ def build_audit_report(audit: Audit, facts: Facts, plan: Plan) -> Report:
     """
     weights = facts.weights
     data = ReportData(audit, weights=None if weights is None else weights.numbers)
-    for warning in find_warnings(audit, data.bounded.to_numpy(), facts, plan):
+    for warning in find_warnings(audit, facts, plan):
         warn(warning)
     return Report(data)
 

@@ -173,12 +173,8 @@ def save(data: ReportData, path: str | Path) -> None:
     """
     audit, summary = data.audit, _summarise(data)
     scores, totals = audit.scores_to_save, audit.totals_with_orders
-    head = {
-        "written_by": __version__,
-        "signatures": summary["signatures"],
-        "metrics": {str(metric): metric.to_dict() for metric in audit.measurements},
-        **summary,
-    }
+    metrics = {str(metric): metric.to_dict() for metric in audit.measurements}
+    head = {"written_by": __version__, **summary, "metrics": metrics}
     if totals.is_over_lists.any():
         head["over_lists"] = {
             role: to_json_value(dict(zip(totals.names, values.tolist(), strict=True)))
@@ -220,14 +216,10 @@ def _build_audit(head: dict[str, Any], columns: dict[str, NDArray[Any]]) -> Audi
     exposures = unpack_exposures(head, columns)
     by_user = {name: one for name, one in columns.items() if not name.startswith(_EXPOSURES)}
     scores = replace(Scores.from_columns(measurements, by_user), exposures=exposures)
-    means = {
-        role: np.array([head["audit"][name][column] for name in names], dtype=np.float64)
-        for column, role in _ROLE_OF_COLUMN.items()
-    }
-    known = {
-        role: np.array([values[name] for name in names], dtype=np.float64)
-        for role, values in head.get("over_lists", {}).items()
-    }
+    tables = head["audit"], head.get("over_lists", {})
+    audit, over_lists = (pd.DataFrame(table, dtype=np.float64) for table in tables)
+    means = {role: audit.loc[name, names].to_numpy() for name, role in _ROLE_OF_COLUMN.items()}
+    known = {str(role): values[names].to_numpy() for role, values in over_lists.items()}
     totals = replace(Totals.of(scores).with_means(means), known_values=known)
     return Audit(signatures, totals, scores)
 

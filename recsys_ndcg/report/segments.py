@@ -59,10 +59,10 @@ def _show_table(segments: Segments[AnyReport]) -> pd.DataFrame:
     whole = segments.whole._data.summary.assign(segment=_ALL, difference=np.nan, p_corrected=np.nan)
     by_segment = segments.to_frame()
     by_segment["segment"] = [_format_label(label) for label in by_segment["segment"]]
-    rows = pd.concat([whole.reset_index(), by_segment], ignore_index=True)
-    columns = rows["metric"].map(segments.whole._data.metrics.index).to_numpy()
+    place = segments.whole._data.metrics.index
     basis = "vs_others_minus_chance" if segments.metrics_minus_chance else "vs_others"
-    rows = rows.iloc[np.argsort(columns, kind="stable")].rename(columns={"difference": basis})
+    rows = pd.concat([whole.reset_index(), by_segment]).rename(columns={"difference": basis})
+    rows = rows.sort_values("metric", key=lambda names: names.map(place), kind="stable")
     return show_columns(rows, [*_COLUMNS, basis, "p_corrected"])
 
 
@@ -74,13 +74,11 @@ def _format_label(label: Any) -> str:
 def _write_lead(segments: Segments[AnyReport]) -> str:
     """Return the sentence above the table: what the last two columns compare."""
     names, metrics = segments.metrics_minus_chance, segments.whole._data.metrics
-    shown = ", ".join(list_first(names, _MAX_NAMED))
-    minus_chance = (
-        "" if not names else " minus chance" if names == metrics else " (minus chance in {})"
-    )
+    in_some = f" (minus chance in {', '.join(list_first(names, _MAX_NAMED))})" if names else ""
+    minus_chance = " minus chance" if names == metrics else in_some
     return (
         f"Each segment against all others together: the difference of the mean scores"
-        f"{minus_chance.format(shown)}, and its p-value, the larger one of {segments.draws:,} "
+        f"{minus_chance}, and its p-value, the larger one of {segments.draws:,} "
         "permutations of the users' segments (max-T) and of the intervals of both means, corrected "
         "for the number of segments."
     )
@@ -92,8 +90,8 @@ def _find_remarks(segments: Segments[AnyReport]) -> Iterator[Finding]:
     yield from _find_users(by, labels, [*segments.counts.values()])
     groups = segments.summary.groupby(level="metric", sort=False)
     tables = {str(metric): table.set_axis(labels) for metric, table in groups}
-    bounded = segments.whole._data.bounded
-    for metric in bounded.index[bounded]:
+    bounded = dict(zip(tables, segments.whole._data.audit.totals.kinds["bounded"], strict=True))
+    for metric in compress(tables, bounded.values()):
         yield from _find_different_chance(by, metric, tables[metric]["chance"].dropna())
     for metric, table in tables.items():
         minus_chance = metric in segments.metrics_minus_chance

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import Floats, Ids, Positions
+from recsys_ndcg.arrays import Ids, Positions
 from recsys_ndcg.errors import InvalidInputError, is_encodable, quote, suggest
 from recsys_ndcg.files import are_existing_files, is_file_source
 from recsys_ndcg.input import (
     EncodedIds,
     Table,
     check_id_types,
-    choose_candidates,
     encode_ids,
     format_id,
     is_frame,
@@ -31,6 +30,7 @@ from recsys_ndcg.input import (
     split_format,
     tabulate_rows,
     to_column,
+    to_python,
 )
 from recsys_ndcg.ratings import read_interactions
 
@@ -115,9 +115,7 @@ def assign_segments(
     return user_groups.align(users)
 
 
-def _find_by_name(
-    name: str, tables: Iterable[Any], columns: Mapping[str, str] | None
-) -> UserGroups:
+def _find_by_name(name: str, tables: Iterable[Any], columns: Mapping[str, str] | None) -> Groups:
     """Read the groups from the column or the file of that name."""
     is_path, data = _looks_like_path(name), [one for one in tables if is_table(one, columns)][:1]
     if data and (has_column(data[0], name) or not is_path):
@@ -133,15 +131,13 @@ def _find_by_name(
 
 def _looks_like_path(text: str) -> bool:
     """Return whether text is the path of a file, or looks like one."""
-    with suppress(OSError):  # too long for a path
-        if Path(text).is_file():
-            return True
-    return not text or os.sep in text or bool(Path(text).suffix)
+    # os.path also takes text that is too long for a path
+    return not text or os.path.isfile(text) or os.sep in text or bool(Path(text).suffix)  # noqa: PTH113
 
 
 def _assign_built_in(
     name: str, scores: Scores, train: Any, columns: Mapping[str, str] | None
-) -> UserGroups:
+) -> Groups:
     """Return the users' groups by one of the names in `BUILT_IN_GROUPS`.
 
     Raises
@@ -150,42 +146,39 @@ def _assign_built_in(
         The group needs training data or a threshold, and there is none.
     """
     users, counts = scores.users, scores.counts
-    if name == "cold":
-        is_known = _count_training_rows(train, users, columns, name) > 0
-        return UserGroups(users, np.where(is_known, "known", "unknown").astype(object), name)
-    if name == "training_ratings":
-        codes, labels = bin_training_counts(_count_training_rows(train, users, columns, name))
-        return UserGroups(users, np.array(labels, dtype=object)[codes], name, labels)
-    if name == "activity" and train is not None:
-        return _cut_at_quartiles(_count_training_rows(train, users, columns, name), users, name)
-    if name in ("activity", "list_length"):
-        numbers = counts.activity if name == "activity" else counts.n_items
-        return _cut_at_quartiles(numbers, users, name)
-    if np.isnan(counts.n_relevant).any():
+    of_lists = {"list_length": counts.n_items, "relevant": counts.n_relevant}
+    of_lists |= {"activity": counts.activity} if train is None else {}
+    if np.isnan(of_lists.get(name, 0)).any():
         msg = (
             "'relevant' needs a threshold: evaluate with `threshold=`, the lowest true value of a "
             "relevant item."
         )
         raise InvalidInputError(msg)
-    return _cut_at_quartiles(counts.n_relevant, users, name, own_group_for=0)
+    if name in of_lists:
+        numbers = of_lists[name].astype(np.int64)
+    else:
+        numbers = _count_training_rows(train, users, columns, name)
+    if name == "cold":
+        codes, labels = (numbers == 0).astype(np.int64), ["known", "unknown"]
+    elif name == "training_ratings":
+        codes, labels = bin_training_counts(numbers)
+    else:
+        codes, labels = _cut_at_quartiles(numbers, 0 if name == "relevant" else None)
+    return Groups(users, np.array(labels, dtype=object)[codes], name, labels)
 
 
-def _cut_at_quartiles(
-    numbers: Floats | Positions, users: Ids, name: str, own_group_for: int | None = None
-) -> UserGroups:
-    """Cut users into at most four groups at the quartiles of their numbers.
+def _cut_at_quartiles(numbers: Positions, own_group_for: int | None) -> tuple[Positions, list[str]]:
+    """Return the code of each number in one of at most four groups, and the groups' names.
 
-    A group is named after its lowest and highest number. Users with exactly the number
-    `own_group_for` are not cut, but form one more group.
+    Numbers are cut at their quartiles. A group is named after its lowest and highest number.
+    Numbers equal to `own_group_for` are not cut, but form one more group.
     """
-    numbers = np.asarray(numbers, dtype=np.int64)
     to_cut, quarters = numbers[numbers != own_group_for], (0.25, 0.5, 0.75)
     cuts = np.quantile(to_cut, quarters, method="inverted_cdf") if len(to_cut) else []
     intervals = np.searchsorted(np.unique(cuts), numbers) + 1
     _, codes = np.unique(np.where(numbers == own_group_for, 0, intervals), return_inverse=True)
     spans = pd.Series(numbers).groupby(codes).agg(["min", "max"]).itertuples(index=False)
-    labels = [name_range(low, high) for low, high in spans]
-    return UserGroups(users, np.array(labels, dtype=object)[codes], name, labels)
+    return codes, [name_range(low, high) for low, high in spans]
 
 
 def name_range(low: int, high: int) -> str:
@@ -253,27 +246,34 @@ def _count_training_rows(
     if train is None:
         msg = f"{group!r} needs `train=`, the training data of the model. {_TRAIN_FORMS}."
         raise InvalidInputError(msg)
-    is_once = isinstance(train, AbstractSet)
-    if is_once and group != "cold":
+    if isinstance(train, AbstractSet) and group != "cold":
         msg = (
             f"{group!r} counts ratings, but train has each user once. "
             f"{_TRAIN_FORMS}, one per rating."
         )
         raise InvalidInputError(msg)
-    is_file = is_file_source(split_format(train)[0])
-    train, found = list(train) if isinstance(train, Iterator) and not is_file else train, None
+    found, is_file = None, is_file_source(split_format(train)[0])
+    train = list(train) if isinstance(train, Iterator) and not is_file else train
     if columns and "user" in columns:
         with suppress(InvalidInputError):  # the name may belong to another table
             found = read_interactions(train, "train", {"user": columns["user"]}, "users").user
     found = found or read_interactions(train, "train", kind="users").user
     ids = found.ids
-    # the text of a file becomes the equal id in `users`, of any type
     if are_existing_files(split_format(train)[0]):
-        given = {format_id(user): user for user in users.tolist()}
-        ids = to_objects([given.get(format_id(one), one) for one in ids.tolist()])
+        ids = _find_equal_ids(ids, users)
     else:
         check_id_types(users, ids, "user", ("the users evaluated", "the users of train"))
-    return np.append(found.counts, 0)[EncodedIds(ids, found.codes).find(users)]
+    places = EncodedIds(users, np.arange(len(users), dtype=np.int32)).find(ids)
+    return np.bincount(places[found.codes] + 1, minlength=len(users) + 1)[1:]
+
+
+def _find_equal_ids(texts: Ids, users: Ids) -> Ids:
+    """Return the equal id in `users`, of any type, for each id in a text file, or else the id."""
+    equal = {str(user): user for user in users.tolist()}
+    equal |= {format_id(user): user for user in users.tolist()}
+    missing = pd.isna(texts)
+    pairs = zip(texts.tolist(), missing.tolist(), strict=True)
+    return to_objects([text if gone else equal.get(format_id(text), text) for text, gone in pairs])
 
 
 #: The forms of groups other than the built-in ones, for messages.
@@ -281,17 +281,16 @@ FORMS = (
     "Give {user: group}, {group: [users]}, a Series indexed by user, a table of users and their "
     "groups, the path of such a file, or a function of per_user"
 )
-_SIDES = ("the users evaluated", "the users of the groups")  # in messages
 
 
 @dataclass(frozen=True)
-class UserGroups:
-    """Rows of users and their groups.
+class Groups:
+    """Rows of users, or of items, and their groups.
 
     Parameters
     ----------
-    user : array
-        The user id of each row; a user may be in several rows.
+    ids : array
+        The id of each row; an id may be in several rows.
     group : array of objects
         The label of each row; None or NaN is no group.
     name : str
@@ -300,25 +299,31 @@ class UserGroups:
         All labels in a given order, including labels without users.
     is_text : bool
         Whether the ids are text that represents ids of any type, as in CSV.
+    key : {'user', 'item'}
+        What the ids are of, in messages.
     """
 
-    user: Ids
+    ids: Ids
     group: Ids
     name: str = _DEFAULT_NAME
     order: Sequence[Any] | None = None
     is_text: bool = False
+    key: str = "user"
 
     @classmethod
-    def from_values(cls, users: Ids, groups: Any, name: str = _DEFAULT_NAME) -> UserGroups:
-        """Return users with their labels; categories of pandas keep their order."""
+    def from_values(
+        cls, ids: Ids, groups: Any, name: str = _DEFAULT_NAME, key: str = "user"
+    ) -> Groups:
+        """Return ids with their labels; categories of pandas keep their order."""
         values = groups.to_numpy() if isinstance(groups, pd.Series) else groups
         labels = to_objects(to_column(values, "groups").tolist())
-        return cls(users, labels, name, get_categories(groups))
+        return cls(ids, labels, name, get_categories(groups), key=key)
 
     def align(self, users: Ids) -> pd.Series[Any]:
         """Return the group of each user as a categorical series, NaN for users without a group.
 
-        Labels are ascending or in the given order; labels without users are left out.
+        Labels are ascending or in the given order; labels without users are left out. If the ids
+        are of items, so are `users`.
 
         Raises
         ------
@@ -326,16 +331,18 @@ class UserGroups:
             No user is in a group, or a user is in two. Two labels look the same as text, or a
             label cannot be encoded.
         """
-        if not len(self.user):
+        key = self.key
+        if not len(self.ids):
             msg = "The groups have no rows. Check the filter or the file that they came from."
             raise InvalidInputError(msg)
-        ids, user_codes = encode_ids(self.convert_ids(users), "user")
+        ids = _find_equal_ids(self.ids, users) if self.is_text else self.ids
+        ids, user_codes = encode_ids(ids, key)
         if not self.is_text:  # ids of different types never match
-            check_id_types(users, ids, "user", _SIDES)
+            check_id_types(users, ids, key, (f"the {key}s evaluated", f"the {key}s of the groups"))
         places = EncodedIds(ids, user_codes).find(users)
         if (places < 0).all():
             msg = (
-                f"None of the {len(users)} evaluated users has a group: the groups have users "
+                f"None of the {len(users)} evaluated {key}s has a group: the groups have {key}s "
                 f"{_format_id_range(ids)}, the report has {_format_id_range(users)}. Use the same "
                 "ids in both."
             )
@@ -345,38 +352,24 @@ class UserGroups:
         except TypeError as error:
             msg = f"groups: a label is not hashable ({error}). Use text or numbers."
             raise InvalidInputError(msg) from None
-        labels = to_objects(group.ids.tolist())
-        has_label = group.codes >= 0
-        row_groups, user_codes = group.codes[has_label], user_codes[has_label]
-        group_of = np.full(len(ids), -1)
-        group_of[user_codes] = row_groups
-        repeated = user_codes[group_of[user_codes] != row_groups]
+        labels, rows = group.ids, pd.DataFrame({"user": user_codes, "group": group.codes})
+        rows = rows[rows["group"] >= 0].drop_duplicates()
+        repeated = rows[rows["user"].duplicated(keep=False)].sort_values("user", kind="stable")
         if len(repeated):
-            user = repeated.min()
-            first, second = labels[pd.unique(row_groups[user_codes == user])[:2]]
+            user, (first, second) = repeated["user"].iloc[0], labels[repeated["group"].iloc[:2]]
             msg = (
-                f"User {quote(ids[user])} is in two groups of {self.name!r}, "
-                f"{quote(first)} and {quote(second)}. Give each user one group."
+                f"{key.capitalize()} {quote(ids[user])} is in two groups of {self.name!r}, "
+                f"{quote(first)} and {quote(second)}. Give each {key} one group."
             )
             raise InvalidInputError(msg)
-        codes = np.append(group_of, -1)[places]
+        codes = rows.set_index("user")["group"].reindex(places, fill_value=-1).to_numpy()
         if (codes < 0).all():
-            msg = "No evaluated user has a group: every label is missing (None, NaN or blank)."
+            msg = f"No evaluated {key} has a group: every label is missing (None, NaN or blank)."
             raise InvalidInputError(msg)
         labels, order = self._order_labels(labels)
-        order = order[np.isin(order, codes)]
-        new_code = np.full(len(labels) + 1, -1)  # the last one is for users without a group
-        new_code[order] = np.arange(len(order))
-        values = pd.Categorical.from_codes(new_code[codes], categories=make_index(labels[order]))
-        return pd.Series(values, index=make_index(users, "user"), name=self.name)
-
-    def convert_ids(self, users: Ids) -> Ids:
-        """Return the ids; text from a file becomes the equal id in `users`, of any type."""
-        if not self.is_text:
-            return self.user
-        ids = {str(user): user for user in users.tolist()}
-        ids |= {format_id(user): user for user in users.tolist()}
-        return to_objects([ids.get(text, text) for text in self.user.tolist()])
+        values = pd.Categorical.from_codes(codes, categories=make_index(labels))
+        values = values.reorder_categories(make_index(labels[order])).remove_unused_categories()
+        return pd.Series(values, index=make_index(users, key), name=self.name)
 
     def _order_labels(self, labels: Ids) -> tuple[Ids, Positions]:
         """Return distinct labels, and the positions that sort them."""
@@ -393,7 +386,7 @@ class UserGroups:
         return to_objects([self.order[one] for one in positions]), np.argsort(positions)
 
 
-def read_series(groups: pd.Series[Any], users: Ids) -> UserGroups:
+def read_series(groups: pd.Series[Any], users: Ids) -> Groups:
     """Read groups by user, from a Series whose index has the users.
 
     Raises
@@ -410,10 +403,10 @@ def read_series(groups: pd.Series[Any], users: Ids) -> UserGroups:
         )
         raise InvalidInputError(msg)
     name = _DEFAULT_NAME if groups.name is None else str(groups.name)
-    return UserGroups.from_values(to_column(index.to_numpy(), "user"), groups, name)
+    return Groups.from_values(to_column(index.to_numpy(), "user"), groups, name)
 
 
-def read_mapping(groups: Mapping[Any, Any], users: Ids) -> UserGroups:
+def read_mapping(groups: Mapping[Any, Any], users: Ids) -> Groups:
     """Read {user: group} or {group: users}.
 
     Raises
@@ -424,7 +417,7 @@ def read_mapping(groups: Mapping[Any, Any], users: Ids) -> UserGroups:
     ids = set(users.tolist())
     are_collections = [_is_collection(one, ids, is_user=key in ids) for key, one in groups.items()]
     if not any(are_collections):
-        return UserGroups(to_column(list(groups), "user"), to_objects(list(groups.values())))
+        return Groups(to_column(list(groups), "user"), to_objects(list(groups.values())))
     if not all(are_collections):
         key = list(groups)[are_collections.index(False)]
         msg = (
@@ -443,10 +436,10 @@ def read_mapping(groups: Mapping[Any, Any], users: Ids) -> UserGroups:
         )
         raise InvalidInputError(msg)
     lengths = [*map(len, members.values())]
-    return UserGroups(user, np.repeat(to_objects(list(members)), lengths))
+    return Groups(user, np.repeat(to_objects(list(members)), lengths))
 
 
-def read_function_result(result: Any, users: Ids, name: str) -> UserGroups:
+def read_function_result(result: Any, users: Ids, name: str) -> Groups:
     """Read the result of a function of `per_user`: a group per user, by index or in order.
 
     Raises
@@ -457,9 +450,8 @@ def read_function_result(result: Any, users: Ids, name: str) -> UserGroups:
     is_by_row = is_row_number_index(getattr(result, "index", None)) and len(result) == len(users)
     if isinstance(result, pd.Series) and not is_by_row:
         return read_series(result if result.name is not None else result.rename(name), users)
-    is_list = isinstance(result, Iterable) and getattr(result, "ndim", 1) == 1
-    is_list = is_list and not isinstance(result, str | bytes | Mapping | AbstractSet)
-    groups = UserGroups.from_values(users, result, name) if is_list else None
+    is_list = _is_collection(result) and not isinstance(result, Mapping | AbstractSet)
+    groups = Groups.from_values(users, result, name) if is_list else None
     if groups is None or len(groups.group) != len(users):
         found = quote(result) if groups is None else f"{len(groups.group)} groups"
         msg = (
@@ -472,7 +464,7 @@ def read_function_result(result: Any, users: Ids, name: str) -> UserGroups:
 
 def read_table_groups(
     data: Any, column: Any = None, columns: Mapping[str, str] | None = None, what: str = "groups"
-) -> UserGroups:
+) -> Groups:
     """Read the groups from a column of a table or a file.
 
     Parameters
@@ -492,9 +484,10 @@ def read_table_groups(
     InvalidInputError
         There is no such column, or the column of users is not clear.
     """
-    data, mapping, is_text = _open_table(data, columns)
+    data, is_text = _open_table(data)
+    mapping = {"user": columns["user"]} if columns and "user" in columns else {}
     if column is not None and column not in mapping.values():
-        mapping = {**mapping, "item": column}  # the groups are read as if they were items
+        mapping["item"] = column  # the groups are read as if they were items
     table = Table(data, mapping)
     user = table.find_user_column(what)
     others = [one for one in table.names if one != user]
@@ -505,110 +498,62 @@ def read_table_groups(
         finding = "no column of groups" if column in (None, user) else f"no column {column!r}"
         msg = f"{what} has {finding} (users: {user!r}). {advice}"
         raise InvalidInputError(msg)
-    table = Table(data, {"user": user, "item": column})
-    group, order = to_objects(table.read_ids("item").tolist()), _get_category_order(data, column)
-    if is_text:
-        group, order = _parse_text_labels(group)
-    ids = _read_ids(table, is_text=is_text)
-    return UserGroups(ids, group, str(column), order, is_text=is_text)
+    ids = to_column(table.get_native(user), user)
+    groups = Groups.from_values(ids, table.get_native(column), str(column))
+    order = _order_numbers(groups.group) if is_text else groups.order
+    return replace(groups, order=order, is_text=is_text)
 
 
 def has_column(data: Any, name: str) -> bool:
     """Return whether an input is a table, or the path of one, with a column of that name."""
-    if isinstance(data, Mapping):
-        return name in data
     with suppress(InvalidInputError):  # for instance for pickled predictions
         return is_table(data, None) and name in Table(_open_table(data)[0], {"item": name}).names
     return False
 
 
-def is_table(data: Any, columns: Mapping[str, str] | None) -> bool:
+def is_table(data: Any, columns: Mapping[str, Any] | None) -> bool:
     """Return whether an input is a table of any library, a path, or a dict of columns.
 
     A dict without a column of users is not a table: it is {user: group} or {group: [users]}.
     """
     if not isinstance(data, Mapping):
         return is_file_source(split_format(data)[0]) or is_frame(data)
-    if choose_candidates(columns, [*data]).get("user", "user") not in data:
+    names = (columns or {}).get("user", "user")
+    if not any(name in data for name in (names if isinstance(names, list) else [names])):
         return False
     are_columns = [hasattr(one, "__len__") and not isinstance(one, str) for one in data.values()]
     return all(are_columns) and len({*map(len, data.values())}) == 1
 
 
-def _open_table(
-    data: Any, columns: Mapping[str, str] | None = None
-) -> tuple[Any, dict[str, str], bool]:
-    """Return the table, the name of its column of users if given, and whether it is all text."""
-    names = Table.check_columns(columns)
-    mapping = {"user": names["user"]} if "user" in names else {}
+def _open_table(data: Any) -> tuple[Any, bool]:
+    """Return the table, that of a file read, and whether it was text."""
     source, text = split_format(data)
-    if not is_file_source(source):
-        return data, mapping, False
-    table, is_text = open_indexed_file(source, text, "user")
-    if is_text:
-        texts = table.map(format_id)
-        table = texts.where(table.notna(), "")
-    return table, mapping, is_text
+    return open_indexed_file(source, text, "user") if is_file_source(source) else (data, False)
 
 
-def _read_ids(table: Table, *, is_text: bool) -> Ids:
-    ids = table.read_ids("user")
-    if not is_text:
-        return ids
-    # a blank id is missing, and `encode_ids` raises an error
-    return np.array([text if text.strip() else None for text in ids.tolist()], dtype=object)
-
-
-def _parse_text_labels(group: Ids) -> tuple[Ids, list[Any] | None]:
-    """Return labels of a text file, None if blank, and their order if they are numbers as text.
-
-    If all are whole numbers without leading zeros they become integers, which need no order. Other
-    numbers, such as 1.50, stay text.
-    """
-    is_filled = np.array([bool(text.strip()) for text in group.tolist()], dtype=bool)
-    labels = pd.Series(pd.unique(group[is_filled]), dtype=object)
+def _order_numbers(group: Ids) -> list[Any] | None:
+    """Return the labels of a text file in the order of their numbers, None if one is no number."""
+    labels = pd.Series(pd.unique(group), dtype=object).dropna()
     numbers = pd.to_numeric(labels, errors="coerce")
-    is_whole = numbers.dtype.kind in "iu" and bool((numbers.astype(str) == labels).all())
-    values = dict(zip(labels, numbers.tolist() if is_whole else labels, strict=True))
-    parsed = to_objects([values.get(text) for text in group.tolist()])
-    if is_whole or numbers.isna().any():
-        return parsed, None
-    return parsed, labels[numbers.argsort(kind="stable")].tolist()
-
-
-def _get_category_order(data: Any, column: Any) -> list[Any] | None:
-    """Return the categories of a column in the given order, None if it has none."""
-    if isinstance(data, Mapping | pd.DataFrame):
-        return get_categories(data.get(column))
-    import narwhals as nw  # noqa: PLC0415 - costs as much as the whole package
-
-    dtype = nw.from_native(data).collect_schema()[column]
-    return list(dtype.categories) if isinstance(dtype, nw.Enum) else None
+    return None if numbers.isna().any() else labels.iloc[numbers.argsort(kind="stable")].tolist()
 
 
 def to_objects(values: list[Any]) -> Ids:
     """Return ids or labels as an array of Python objects."""
-    if any(issubclass(kind, np.generic) for kind in set(map(type, values))):
-        values = [*map(_to_python, values)]
-    return np.fromiter(values, dtype=object, count=len(values))
+    return np.fromiter(map(to_python, values), dtype=object, count=len(values))
 
 
 def get_categories(values: Any) -> list[Any] | None:
-    """Return the categories of a pandas column in the given order, None if it has none."""
-    dtype = getattr(values, "dtype", None)
-    return dtype.categories.tolist() if isinstance(dtype, pd.CategoricalDtype) else None
+    """Return the categories of a column, or of an Enum of polars, in order; None if it has none."""
+    dtype: Any = getattr(values, "dtype", None)
+    has_order = isinstance(dtype, pd.CategoricalDtype) or str(dtype).startswith("Enum(")
+    return [*dtype.categories] if has_order else None
 
 
-def _to_python(value: Any) -> Any:
-    if isinstance(value, np.datetime64 | np.timedelta64):  # item() may return nanoseconds
-        return pd.Timestamp(value) if isinstance(value, np.datetime64) else pd.Timedelta(value)
-    return value.item() if isinstance(value, np.generic) else value
+def _is_collection(value: Any, ids: Collection[Any] = (), *, is_user: bool = False) -> bool:
+    """Return whether a value is a collection of users, or of labels; a tuple may be a label.
 
-
-def _is_collection(value: Any, ids: AbstractSet[Any], *, is_user: bool) -> bool:
-    """Return whether a value is a collection of users; a tuple may be a label instead.
-
-    `is_user`: whether its key is a user id.
+    `is_user`: whether its key is a user id, one of `ids`.
     """
     if isinstance(value, str | bytes):
         return False

@@ -29,8 +29,7 @@ def _check_report(seed: int) -> list[str]:
     assert [finding["kind"] for finding in table] == kinds
     assert list_kinds_due(report) <= {*kinds}
     audit: Any = report._data.audit
-    bounded = report._data.bounded.to_numpy()
-    warned = [*find_misleading_scores(audit, bounded, audit.source.facts)]
+    warned = [*find_misleading_scores(audit, audit.source.facts)]
     assert {finding.sentence for finding in warned} <= {str(each.message) for each in caught}
     return kinds + check_claims(warned, report)
 

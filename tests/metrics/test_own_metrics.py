@@ -160,7 +160,7 @@ def test_a_function_of_ranks_equals_the_formula(
         )
         sums, counted = own._data.scores.denominator[:, 2], own._data.scores.denominator[:, 1] != 0
         np.testing.assert_allclose(sums[counted], total[counted], rtol=1e-12)
-        assert own._data.bounded.tolist() == [True, False, of == "relevance"]
+        assert own._data.audit.totals.kinds["bounded"].tolist() == [True, False, of == "relevance"]
 
 
 def test_a_function_of_ranks_needs_and_signs_what_it_reads() -> None:

@@ -346,7 +346,7 @@ def test_numbers_that_are_sums_have_no_upper_bound(tmp_path: Path) -> None:
     loaded = rn.Report.load(tmp_path / "r.json")
     assert report.mean["seen@4"] == 2
     for one in (report, loaded):
-        assert one._data.bounded.tolist() == [False, True]
+        assert one._data.audit.totals.kinds["bounded"].tolist() == [False, True]
         assert one.summary["ci_high"].iloc[0] > 2
     assert loaded.summary.equals(report.summary)
 
