@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import Flags, Floats, Positions
-from recsys_ndcg.rendering.numbers import format_interval, format_number, pluralise
+from recsys_ndcg.rendering.numbers import format_number, pluralise
 from recsys_ndcg.rendering.plots import vega
-from recsys_ndcg.rendering.wording import bracket, list_first, make_label, make_labels
+from recsys_ndcg.rendering.wording import list_first, make_label, make_labels
 
 if TYPE_CHECKING:
     import altair as alt
@@ -267,8 +267,8 @@ def plot_difference_per_user(  # noqa: PLR0913 - the data, the names and the opt
     mean = float(known.mean())
     (first, second), name = make_labels([a, b], SHORT), make_label(metric)
     which = split_by_outcome(-known if lower_is_better else known, first, second)
-    inside = bracket(format_interval(*interval, 1 - level))
-    summary = f"{pluralise(len(known))}, mean {format_number(mean)}{inside}"
+    ends = vega.describe_ends(*interval, level)
+    summary = f"{pluralise(len(known))}, mean {format_number(mean)}{ends}"
     bins = Bins.of(known, around_zero=True)
     x = _make_x(bins, "difference", f"{name} of a user: {first} minus {second}")
     return vega.chart(

@@ -18,7 +18,8 @@ import numpy as np
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.errors import require_libraries
 from recsys_ndcg.files import to_json_value
-from recsys_ndcg.rendering.numbers import format_level
+from recsys_ndcg.rendering.numbers import format_level, format_range
+from recsys_ndcg.rendering.wording import bracket
 
 if TYPE_CHECKING:
     import altair as alt
@@ -127,6 +128,18 @@ def describe_interval(table: pd.DataFrame, level: float) -> str:
     """Return the words for a mean's interval in a title, empty if no mean has one."""
     known = table[["low", "high"]].notna().all(axis=1).any()
     return f", with its {format_level(level)} % interval" if known else ""
+
+
+def describe_ends(low: float, high: float, level: float, more: str = "") -> str:
+    """Return the ends of a mean's interval and more words in brackets, empty if there are none.
+
+    Examples
+    --------
+    >>> describe_ends(0.25, 0.75, 0.95)
+    ' (95 % interval 0.2500 to 0.7500)'
+    """
+    ends = format_range(low, high, "{} to {}")
+    return bracket("" if ends == "-" else f"{format_level(level)} % interval {ends}", more)
 
 
 def tooltip_users(field: str, title: str = "users") -> Spec:
