@@ -366,7 +366,7 @@ def _find_ranks(stated: _Statement, protocol: str, size: int) -> Iterator[Findin
     by_rank = _score_ranks(stated, size)
     low, high = stated.ends
     after = np.append(by_rank[1:], by_rank[-1])
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         least = np.clip((low - after) / (by_rank[0] - after), 0, 1)
         most = np.clip((high - by_rank[-1]) / (by_rank - by_rank[-1]), 0, 1)
     least[-1] = most[-1] = 1

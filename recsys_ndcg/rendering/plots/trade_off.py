@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -82,9 +83,8 @@ def plot_trade_off(  # noqa: PLR0913 - two metrics
     signs = [-1 if lower else 1 for lower in lower_is_better]
     unbeaten = find_unbeaten(*(known[["x", "y"]].to_numpy(np.float64) * signs).T)
     is_tested = "front" in known
-    best = known["front"].to_numpy(bool) if is_tested else unbeaten
+    best = known.pop("front").to_numpy(bool) if is_tested else unbeaten
     models = known.assign(model=make_labels(known["model"], SHORT), best=best)
-    models = models.drop(columns="front", errors="ignore")
     groups = _split_by_colour(models, parameter)
     names = make_label(x_metric), make_label(y_metric)
     better = ["lower is better" if lower else "higher is better" for lower in lower_is_better]
@@ -220,14 +220,13 @@ def _colour_by_number(known: pd.Series[float], parameter: str) -> Spec:
 
 def _colour_by_name(values: pd.Series[Any], parameter: str) -> tuple[list[str], Spec]:
     """Colour the most frequent values; others are grey."""
-    bare = values.isna()
-    texts = [None if absent else str(one) for one, absent in zip(values, bare, strict=True)]
-    distinct = dict.fromkeys(one for one in texts if one is not None)
-    often = sorted(distinct, key=texts.count, reverse=True)[: len(vega.PALETTE)]
-    first = [one for one in distinct if one in often]
+    counts = Counter(map(str, values.dropna()))
+    often = dict(counts.most_common(len(vega.PALETTE)))
+    first = [text for text in counts if text in often]
     shown = dict(zip(first, make_labels(first), strict=True))
-    rest = pluralise(len(distinct) - len(first), "other value")
-    found = [_MISSING if one is None else shown.get(one, rest) for one in texts]
+    rest = pluralise(len(counts) - len(first), "other value")
+    known = [shown.get(str(value), rest) for value in values]
+    found = np.where(values.isna(), _MISSING, known).tolist()
     grey = [one for one in (rest, _MISSING) if one in {*found} - {*shown.values()}]
     looks = dict(zip(shown.values(), vega.PALETTE, strict=False)) | dict.fromkeys(grey, vega.OTHERS)
     title, columns = make_label(parameter), 2 if len(shown) > 3 else 1
