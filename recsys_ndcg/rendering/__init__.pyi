@@ -1,3 +1,4 @@
+from recsys_ndcg.rendering import plots as plots
 from recsys_ndcg.rendering.forms import Document as Document
 from recsys_ndcg.rendering.forms import ReadableTable as ReadableTable
 from recsys_ndcg.rendering.forms import Renderable as Renderable
@@ -20,7 +21,6 @@ from recsys_ndcg.rendering.parts import Section as Section
 from recsys_ndcg.rendering.parts import ShownTable as ShownTable
 from recsys_ndcg.rendering.parts import UserLists as UserLists
 from recsys_ndcg.rendering.parts import Verdict as Verdict
-from recsys_ndcg.rendering.plots.vega import plot as plot
 from recsys_ndcg.rendering.wording import join_names as join_names
 from recsys_ndcg.rendering.wording import list_first as list_first
 from recsys_ndcg.rendering.wording import shorten as shorten

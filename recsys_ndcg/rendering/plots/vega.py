@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from html import escape
-from importlib import import_module
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
@@ -35,18 +34,6 @@ DASHES = ([1, 0], [6, 4], [2, 2], [8, 3, 2, 3], [12, 4], [4, 2, 1, 2])
 SOLID, DASHED = DASHES[:2]
 LINES = tuple(zip(PALETTE, DASHES, strict=True))
 WIDTH, HEIGHT = 460, 280
-#: The file and the function of each kind of chart.
-_KINDS = {
-    "k": ("means", "plot_score_by_cutoff"),
-    "users": ("users", "plot_users_against_chance"),
-    "tiers": ("means", "plot_intervals_by_tier"),
-    "differences": ("users", "plot_difference_per_user"),
-    "activity": ("means", "plot_score_by_activity"),
-    "time": ("means", "plot_score_by_cut"),
-    "scatter": ("users", "plot_a_against_b"),
-    "trade-off": ("trade_off", "plot_trade_off"),
-    "forest": ("forest", "plot_forest"),
-}
 #: The type of specifications that JupyterLab 4 knows. It draws those of Vega-Lite 6 as well, whose
 #: own type in Vega-Altair 6 makes the file of a notebook invalid.
 _NOTEBOOK_TYPE = "application/vnd.vegalite.v5+json"
@@ -214,27 +201,6 @@ def title(title: str, subtitle: str | Sequence[str] = "") -> Spec:
 
 
 # Charts of Vega-Altair, and SVG
-
-
-def plot(kind: str, *data: Any, **options: Any) -> alt.LayerChart:
-    """Return a chart of some kind.
-
-    Parameters
-    ----------
-    kind : str
-        One of `_KINDS`; 'k' of several metrics and 'forest' give a ``ConcatChart``.
-    data, options
-        The arguments of its function.
-
-    Raises
-    ------
-    MissingExtraError
-        Vega-Altair is not installed.
-    """
-    file, function = _KINDS[kind]
-    draw = getattr(import_module(f"{__package__}.{file}"), function)
-    chart: alt.LayerChart = draw(*data, **options)
-    return chart
 
 
 def chart(
