@@ -328,11 +328,9 @@ def read_lists(
     if isinstance(data, Report):
         msg = "The data is a Report. Evaluate the predictions instead."
         raise InvalidInputError(msg)
-    duplicates = plan.duplicates
+    how: dict[str, Any] = {"duplicates": plan.duplicates, "n_items": n_items}
     if is_pair(data):
-        options: dict[str, Any] = {"columns": columns, "text": text}
-        options |= {"duplicates": duplicates, "n_items": n_items}
-        return RankedLists.from_labels(**data, **options)._data
+        return RankedLists.from_labels(**data, columns=columns, text=text, **how)._data
     if isinstance(data, Mapping) and data.keys() == {"qrels", "run"}:
         if columns or (text is not None and text != type(text)()):
             msg = (
@@ -340,9 +338,9 @@ def read_lists(
                 "to qrels and runs, which have a fixed format."
             )
             raise InvalidInputError(msg)
-        return RankedLists.from_trec(**data, duplicates=duplicates, n_items=n_items)._data
+        return RankedLists.from_trec(**data, **how)._data
     _check_n_items(data, n_items)
-    return to_lists(data, columns=columns, duplicates=duplicates, text=text)
+    return to_lists(data, columns=columns, duplicates=plan.duplicates, text=text)
 
 
 def _check_n_items(data: Any, n_items: Any) -> None:

@@ -362,7 +362,7 @@ def _make_panel(
         *vega.tooltip(numbers, chance="chance"),
     ]
     point = {"filled": True, "opacity": 1, "color": vega.ACCENT}
-    size = vega.constant(45 if len(data) <= _MANY else 8)
+    size = {"value": 45 if len(data) <= _MANY else 8}
     own = {"x": x, "y": y | {"field": "mean"}}
     layers = [
         _draw_intervals(vega.keep_intervals(data), x, y),

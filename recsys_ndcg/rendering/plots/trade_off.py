@@ -89,12 +89,9 @@ def plot_trade_off(  # noqa: PLR0913 - two metrics
     names = make_label(x_metric), make_label(y_metric)
     better = ["lower is better" if lower else "higher is better" for lower in lower_is_better]
     titles = [f"{name} ({which})" for name, which in zip(names, better, strict=True)]
-
-    def make_axis(place: int, field: str, columns: list[str]) -> Spec:
-        return vega.axis_channel(field, titles[place], models[columns].to_numpy(np.float64))
-
     height = min(max(_HEIGHT, _STEP * len(models)), _TALLEST)
-    across, upward = make_axis(0, "x", _X), make_axis(1, "y", _Y)
+    across = vega.axis_channel("x", titles[0], models[_X])
+    upward = vega.axis_channel("y", titles[1], models[_Y])
     ahead = models[best].sort_values("x", ascending=lower_is_better[0], kind="stable")
     are = "are filled and joined by the line" if len(ahead) > 1 else "is filled"
     why = "no other is better in one and as good in the other"
@@ -134,14 +131,14 @@ def _split_by_colour(
 ) -> list[tuple[pd.DataFrame, Spec]]:
     """Return the models with their colour channel; models without a value are separate."""
     if parameter is None:
-        return [(models, vega.constant(vega.ACCENT))]
+        return [(models, {"value": vega.ACCENT})]
     known = models["value"].dropna()
     if not len(known) or not all(is_number(one) and abs(one) < 1e300 for one in known):
         models["value"], color = _colour_by_name(models["value"], parameter)
         return [(models, color)]
     bare = models["value"].isna()  # which Vega would not draw
     color = _colour_by_number(known.astype(np.float64), parameter)
-    groups = [(models[~bare], color), (models[bare], vega.constant(vega.OTHERS))]
+    groups = [(models[~bare], color), (models[bare], {"value": vega.OTHERS})]
     return [(some, one) for some, one in groups if len(some)]
 
 

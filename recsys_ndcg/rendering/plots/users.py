@@ -140,7 +140,7 @@ def _make_bars(data: list[Spec], x: Spec, y: Spec, style: Spec, **more: Any) -> 
 
 
 #: The channels of a mark over the whole height of a chart.
-_FULL_HEIGHT = {"y": vega.constant(0), "y2": vega.constant(vega.HEIGHT)}
+_FULL_HEIGHT = {"y": {"value": 0}, "y2": {"value": vega.HEIGHT}}
 
 
 def drop_rounding(differences: Floats) -> Floats:
@@ -309,7 +309,7 @@ def _draw_mean(mean: float, interval: tuple[float, float], x: Spec) -> list[Spec
         vega.layer(zero, "rule", dashed, x=x, **_FULL_HEIGHT),
         vega.layer(band, "rect", shade, **vega.span("x", x), **_FULL_HEIGHT),
         vega.layer(middle, "rule", line, x=x, **_FULL_HEIGHT),
-        vega.layer(middle, "text", text, x=x, y=vega.constant(0), text=vega.name("text")),
+        vega.layer(middle, "text", text, x=x, y={"value": 0}, text=vega.name("text")),
     ]
 
 
@@ -388,7 +388,7 @@ def _draw_dots(known: pd.DataFrame, x: Spec, y: Spec, looks: Sequence[str]) -> l
     dots = groups.agg(users="size", who=_list_users).reset_index()
     dots = dots.sort_values("users", ascending=False, kind="stable")
     most = int(dots["users"].max())
-    size = vega.constant(_AREA)
+    size = {"value": _AREA}
     if most > 1:
         scale = {"type": "linear", "domain": [1, most], "range": [_AREA, 20 * _AREA]}
         values = sorted({1, (most + 1) // 2, most})

@@ -78,11 +78,6 @@ def name(field: str, title: str | None = None, **more: Any) -> Spec:
     return {"field": field, "type": "nominal", "title": title, **more}
 
 
-def constant(value: Any) -> Spec:
-    """Return a channel with one value for all marks: a colour, a size, a place in pixels."""
-    return {"value": value}
-
-
 def axis_channel(
     field: str,
     title: str,
