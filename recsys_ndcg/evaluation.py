@@ -190,10 +190,11 @@ def pair_tables(data: Any, labels: Any, results: Any, list_separator: str | None
         Both are given, or none, or labels without results.
     """
     is_one = labels is None and results is None and data is not None
-    if is_one and list_separator is not None and is_pair(data):
-        return {**data, "list_separator": list_separator}
-    if is_one and list_separator is None:
+    options = {} if list_separator is None else {"list_separator": list_separator}
+    if is_one and not options:
         return data
+    if is_one and is_pair(data):
+        return {**data, **options}
     fault = ""
     if is_one:
         fault = "`list_separator=` is for labels and results; predictions have an item in each row."
@@ -204,8 +205,7 @@ def pair_tables(data: Any, labels: Any, results: Any, list_separator: str | None
     elif results is None:
         fault = "There are labels, but no results. Pass the recommended lists as `results=`."
     InvalidInputError.raise_if(fault)
-    pair = {"labels": labels, "results": results}
-    return pair if list_separator is None else pair | {"list_separator": list_separator}
+    return {"labels": labels, "results": results, **options}
 
 
 def evaluate_by_plan(  # noqa: PLR0913 - with the options of the command line
@@ -276,11 +276,7 @@ def evaluate_in_memory(
 
 
 def _describe_inputs(
-    data: Any,
-    plan: Plan,
-    columns: Mapping[str, Any] | None,
-    text: TextFormat | None,
-    n_items: Any,
+    data: Any, plan: Plan, columns: Mapping[str, Any] | None, text: TextFormat | None, n_items: Any
 ) -> dict[str, str]:
     """Return `Report.inputs`: Python for the arguments that are files."""
     known = {} if plan.background is None else plan.background.paths
@@ -332,11 +328,9 @@ def read_lists(
     if isinstance(data, Report):
         msg = "The data is a Report. Evaluate the predictions instead."
         raise InvalidInputError(msg)
-    duplicates = plan.duplicates
+    how: dict[str, Any] = {"duplicates": plan.duplicates, "n_items": n_items}
     if is_pair(data):
-        options: dict[str, Any] = {"columns": columns, "text": text}
-        options |= {"duplicates": duplicates, "n_items": n_items}
-        return RankedLists.from_labels(**data, **options)._data
+        return RankedLists.from_labels(**data, columns=columns, text=text, **how)._data
     if isinstance(data, Mapping) and data.keys() == {"qrels", "run"}:
         if columns or (text is not None and text != type(text)()):
             msg = (
@@ -344,9 +338,9 @@ def read_lists(
                 "to qrels and runs, which have a fixed format."
             )
             raise InvalidInputError(msg)
-        return RankedLists.from_trec(**data, duplicates=duplicates, n_items=n_items)._data
+        return RankedLists.from_trec(**data, **how)._data
     _check_n_items(data, n_items)
-    return to_lists(data, columns=columns, duplicates=duplicates, text=text)
+    return to_lists(data, columns=columns, duplicates=plan.duplicates, text=text)
 
 
 def _check_n_items(data: Any, n_items: Any) -> None:

@@ -156,9 +156,6 @@ def _score(
 ) -> float:
     InvalidInputError.raise_if(_advise(x, k))
     request = "give one list: pairs (estimated, true), or grades in ranked order"
-    if hasattr(x, "columns"):
-        msg = f"Found a table; {request}."
-        raise InvalidInputError(msg)
     entries = parse_list(x, "Found", request)
     if not entries:
         msg = f"The list is empty; {request}."

@@ -17,43 +17,32 @@ from recsys_ndcg.files import to_json_value
 from recsys_ndcg.findings import Finding, HasFindings, write_sentences
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.lists import to_lists
-from recsys_ndcg.rendering import (
-    Document,
-    Renderable,
-    Section,
-    ShownTable,
-    show_columns,
-)
+from recsys_ndcg.rendering import Document, Renderable, Section, ShownTable, show_columns
 from recsys_ndcg.sampling import check_metrics, read_ranks
 from recsys_ndcg.scoring import Audit, Measurement, Plan
 
 _FORM = "Write it as 'HR@10 0.69, leave-one-out, 100 negatives, ML-1M'"
-#: Users and items with ratings, in the whole data set.
+#: Items with ratings, in the whole data set.
 _DATA_SETS = {
-    "ml100k": (943, 1682),
-    "ml1m": (6040, 3706),
-    "ml10m": (69_878, 10_677),
-    "ml20m": (138_493, 26_744),
-    "ml25m": (162_541, 59_047),
-    "netflix": (480_189, 17_770),
-    "pinterest": (55_187, 9_916),  # as published with neural collaborative filtering
+    "ML-100K": 1682,
+    "ML-1M": 3706,
+    "ML-10M": 10_677,
+    "ML-20M": 26_744,
+    "ML-25M": 59_047,
+    "Netflix": 17_770,
+    "Pinterest": 9_916,  # as published with neural collaborative filtering
 }
 _NUMBER = re.compile(r"(?P<metric>.*?\S)[\s:=]+(?P<value>\d*\.?\d+)\s*(?P<percent>%?)")
-#: What a part of the text can say, and what it sets.
+#: What a part of the text can say, and what it sets: to the number in it, else to 1.
 _PARTS = {
-    "n_relevant": r"(?P<one>leave[- ]?one[- ]?out|loo)|(?P<number>\d+) relevant(?: items?)?",
-    "among": r"(?:1|one) (?:in|of|among) (?P<number>\d+)",
-    "negatives": r"(?P<number>\d+) (?:sampled |random )?negatives?",
-    "n_items": r"(?P<number>\d+) items",
-    "is_full": r"(?P<one>full(?: ranking| catalogue)?|whole catalogue|all items)",
-    "is_rated": r"(?P<one>rated items|test ratings)",
+    "n_relevant": r"leave[- ]?one[- ]?out|loo|(\d+) relevant(?: items?)?",
+    "among": r"(?:1|one) (?:in|of|among) (\d+)",
+    "negatives": r"(\d+) (?:sampled |random )?negatives?",
+    "n_items": r"(\d+) items",
+    "is_full": r"full(?: ranking| catalogue)?|whole catalogue|all items",
+    "is_rated": r"rated items|test ratings",
 }
-_RANKED = {
-    "among",
-    "negatives",
-    "is_full",
-    "is_rated",
-}  # of these, what says which items are ranked
+_RANKED = {"among", "negatives", "is_full", "is_rated"}  # of these, what says which items
 _ALL_ITEMS, _RATED_ITEMS = "all items", "rated items"
 _SCORES = ["chance", "worst", "best"]
 _COLUMNS = ["protocol", "stated", "items", *_SCORES, "verdict"]
@@ -163,10 +152,6 @@ class NumberExplanation(HasFindings, Renderable):
             sections=[Section("protocols", "Protocols", lead, [shown, self.remarks])],
         )
 
-    def to_text(self) -> str:
-        """Return the table and the remarks as text."""
-        return str(self)
-
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON values; a missing number is None."""
         number = {"text": self.text, "metric": self.metric, "value": self.value}
@@ -266,11 +251,8 @@ def _complete(known: dict[str, int], text: str, items: int | None) -> None:
     if "among" in known:  # 1 in 100
         known.setdefault("n_relevant", 1)
     if items is not None:
-        check_integer("items", items, 2, _MOST_ITEMS)
         known["n_items"] = items
-    if not 1 < known.get("n_items", 2) <= _MOST_ITEMS:
-        msg = f"{known['n_items']} items: a catalogue has from 2 to {_MOST_ITEMS} here."
-        raise InvalidInputError(msg)
+    check_integer("items", known.get("n_items", 2), 2, _MOST_ITEMS)
     for name in ("among", "negatives", "n_relevant"):
         if known.get(name, 1) > known.get("n_items", _MOST_ITEMS):
             msg = f"{quote(text)} ranks {known[name]} items, which are more than there are."
@@ -281,18 +263,17 @@ def _read_part(part: str) -> dict[str, int]:
     """Return what one part of a text says, by the name of a field of `_Statement`."""
     for name, pattern in _PARTS.items():
         if found := re.fullmatch(pattern, part, re.IGNORECASE):
-            number = found.groupdict().get("number")
-            value = 1 if number is None else int(number)
-            if value < 1 + (name in ("among", "n_items")):
-                break
-            return {name: value}
+            value = int(next(filter(None, found.groups()), 1))
+            if value >= 1 + (name in ("among", "n_items")):
+                return {name: value}
     key = re.sub(r"[\s_-]", "", part.lower()).replace("movielens", "ml").removesuffix("prize")
-    if key in _DATA_SETS:
-        return {"n_items": _DATA_SETS[key][1]}
-    names = "ML-100K, ML-1M, ML-10M, ML-20M, ML-25M, Netflix, Pinterest"
+    for name, n_items in _DATA_SETS.items():
+        if key == name.lower().replace("-", ""):
+            return {"n_items": n_items}
     point = " Decimals have a point: 0.69." if part.isdigit() else ""
     msg = (
-        f"{quote(part)} cannot be read.{point} {_FORM}; data sets: {names}; others as '3706 items'."
+        f"{quote(part)} cannot be read.{point} {_FORM}; data sets: {', '.join(_DATA_SETS)}; others "
+        "as '3706 items'."
     )
     raise InvalidInputError(msg)
 
@@ -385,7 +366,7 @@ def _find_ranks(stated: _Statement, protocol: str, size: int) -> Iterator[Findin
     by_rank = _score_ranks(stated, size)
     low, high = stated.ends
     after = np.append(by_rank[1:], by_rank[-1])
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         least = np.clip((low - after) / (by_rank[0] - after), 0, 1)
         most = np.clip((high - by_rank[-1]) / (by_rank - by_rank[-1]), 0, 1)
     least[-1] = most[-1] = 1

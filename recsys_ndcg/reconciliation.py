@@ -46,6 +46,7 @@ _CHOICES = {
 }
 _YOURS, _CHANGED = "(yours)", "(yours, changed)"
 _MOST = 10  # rows that are shown for a reported number
+_NO_SUCH_METRIC = "it has no such metric; the value is ours, with the choices of its other metrics"
 _LEAD = "The metric as each library computes it, and the choices that explain the differences."
 
 
@@ -210,7 +211,7 @@ def _build_row(
     if preset is not None and not note:
         note = PRESETS[preset].format_note(str(mine))
         if not note and not PRESETS[preset].has(str(mine)):
-            note = "it has no such metric; the value is ours, with the choices of its other metrics"
+            note = _NO_SUCH_METRIC
     return {
         "metric": str(mine),
         "preset": preset,
@@ -436,14 +437,11 @@ def _group_presets(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _list_notes(rows: pd.DataFrame) -> list[str]:
     """Return the notes on presets, one per reason."""
-    metric = rows["metric"].iloc[0]
-    presets: dict[str, list[str]] = {}
-    for preset, value, note in zip(rows["preset"], rows["value"], rows["note"], strict=True):
-        if isinstance(preset, str):
-            reason = note if np.isnan(value) else PRESETS[preset].format_note(metric)
-            presets.setdefault(reason, []).append(preset)
-    lines = [f"{', '.join(names)}: {reason}" for reason, names in presets.items() if reason]
-    if not all(PRESETS[preset].has(metric) for preset in rows["preset"].dropna()):
+    metric, of_presets = rows["metric"].iloc[0], rows.dropna(subset="preset")
+    explained = of_presets[~of_presets["note"].isin(["", _NO_SUCH_METRIC])]
+    reasons = explained.groupby("note", sort=False)["preset"]
+    lines = [f"{', '.join(names)}: {reason}" for reason, names in reasons]
+    if not all(PRESETS[preset].has(metric) for preset in of_presets["preset"]):
         lines.append(
             f"in brackets: libraries without {metric}; the value is ours, with the choices of "
             "their other metrics"

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import Flags, compute_offsets
+from recsys_ndcg.arrays import Flags
 from recsys_ndcg.convention import ConventionLike, compute_relevance
 from recsys_ndcg.errors import InvalidInputError, check_integer, quote
 from recsys_ndcg.evaluation import read_lists
-from recsys_ndcg.input import encode_ids, to_column, to_floats
-from recsys_ndcg.lists import CataloguePool, GroupedLists
+from recsys_ndcg.input import to_floats
+from recsys_ndcg.lists import CataloguePool, GroupedLists, RankedLists
 from recsys_ndcg.report import Report
 from recsys_ndcg.scoring import Audit, Cutoffs, Metrics, Plan
 
@@ -161,33 +161,24 @@ def read_ranks(table: pd.DataFrame, plan: Plan) -> GroupedLists:
     InvalidInputError
         A rank or a number of candidates is impossible.
     """
-    user = table["user"] if "user" in table else pd.RangeIndex(len(table))
-    users, code = encode_ids(to_column(user, "user"), "user")
-    if not len(users):
-        msg = "The table of ranks has no rows."
-        raise InvalidInputError(msg)
     rank, candidates = (to_floats(table[name], name) for name in ("rank", "candidates"))
     is_bad = ~((rank >= 1) & (rank <= candidates) & (rank % 1 == 0) & (candidates % 1 == 0))
     _refuse_row(is_bad, "a rank must be a whole number from 1 to the number of candidates", table)
-    order = np.lexsort((rank, code))
-    code, rank, candidates = code[order], rank[order].astype(np.int64), candidates[order]
-    is_same_user = np.append(code[1:] == code[:-1], [False])
-    is_bad = is_same_user & (np.append(rank[1:], 0) == rank)
-    is_bad |= is_same_user & (np.append(candidates[1:], 0) != candidates)
+    user = table["user"] if "user" in table else pd.Series(range(len(table)))
+    best_first = np.argsort(rank, kind="stable")
+    columns = user.iloc[best_first], None, -rank[best_first], candidates[best_first]
+    lists = RankedLists.from_arrays(*columns)._data
+    ranks, sizes = (-lists.estimated).astype(np.int64), lists.true.astype(np.int64)
+    is_same_user = np.append(lists.user_of_row[1:] == lists.user_of_row[:-1], [False])
+    is_bad = is_same_user & (np.append(ranks[1:], 0) == ranks)
+    is_bad |= is_same_user & (np.append(sizes[1:], 0) != sizes)
     why = "a user's relevant items have different ranks, among the same number of candidates"
-    _refuse_row(is_bad, why, table.iloc[order])
-    sizes = np.bincount(code, minlength=len(users))
-    offsets, n_users = compute_offsets(sizes), len(users)
-    lengths = candidates[offsets[:-1]].astype(np.int64)
-    rows = {"estimated": -rank.astype(np.float64), "true": np.ones(len(rank)), "ahead": rank - 1}
-    return GroupedLists(
-        users=users,
-        offsets=offsets,
-        columns=rows | {"tied": np.ones_like(rank), "within": np.zeros_like(rank)},
-        item_ids=None,
-        unlisted_offsets=np.zeros(n_users + 1, dtype=np.int64),
-        unlisted={"true": np.zeros(0)},
-        missing=np.zeros(n_users, dtype=bool),
+    rows = {"user": lists.users[lists.user_of_row], "rank": ranks, "candidates": sizes}
+    _refuse_row(is_bad, why, pd.DataFrame(rows))
+    n_users, lengths = len(lists), sizes[lists.offsets[:-1]]
+    places = {"ahead": ranks - 1, "tied": np.ones_like(ranks), "within": np.zeros_like(ranks)}
+    return replace(
+        lists.with_columns(true=np.ones(len(ranks)), **places),
         protocol="catalogue",
         lengths=lengths,
         pool=CataloguePool(

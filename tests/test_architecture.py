@@ -63,15 +63,15 @@ MAX_MEMBERS = 45
 LIMITS = {
     "code lines, ground": 1_187,
     "code lines, core": 14_630,
-    "code lines, results": 9_240,
+    "code lines, results": 9_148,
     "code lines, lab": 5_563,
     "code lines, edges": 4_063,
-    "code lines": 34_677,
+    "code lines": 34_586,
     "code lines of the tests": 39_711,
     "files": 234,
     "names crossing a room's border": 372,
     "imports past a door": 0,
-    "imports past a door by tests": 152,  # of 287 once; the aim is 0
+    "imports past a door by tests": 151,  # of 287 once; the aim is 0
     "class names used twice": 0,
     "short files with one neighbour": 0,
 }

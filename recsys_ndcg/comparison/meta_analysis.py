@@ -33,7 +33,7 @@ from recsys_ndcg.rendering import (
     Section,
     ShownTable,
     list_first,
-    plot,
+    plots,
     pluralise,
 )
 from recsys_ndcg.report import build_remarks_section, build_signatures_section, fold_findings
@@ -288,10 +288,8 @@ class MetaAnalysis(HasFindings, Renderable):
         pair = every[0]
         table = self._differences
         table = table[(table["a"] == pair["a"]) & (table["b"] == pair["b"])]
-        chart: Any = plot(
-            "forest", table, pair, self.metric, lower_is_better=self._sign < 0, level=1 - self.alpha
-        )
-        return chart  # type: ignore[no-any-return]
+        options: dict[str, Any] = {"lower_is_better": self._sign < 0, "level": 1 - self.alpha}
+        return plots.plot_forest(table, pair, self.metric, **options)
 
     def _document(self, *, with_verdict: bool = True) -> Document:  # noqa: ARG002 - it always has one
         """Return the document: the pairs, the verdict, remarks, the data sets, signatures."""

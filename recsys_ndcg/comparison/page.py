@@ -33,7 +33,7 @@ from recsys_ndcg.rendering import (
     UserLists,
     format_number,
     format_signed,
-    plot,
+    plots,
     shorten,
     show_columns,
 )
@@ -100,7 +100,7 @@ def plot_metric(data: ComparedModels, kind: str, metric: str, a: str, b: str) ->
         board = board.rename(columns={"ci_low": "low", "ci_high": "high"})
         options["bars_from"], bars = _find_bars(result)
         board[["bar_low", "bar_high"]] = bars.loc[board["model"]].to_numpy()
-        return plot(kind, board, metric, chance, level=level, **options)
+        return plots.plot_intervals_by_tier(board, metric, chance, level=level, **options)
     if kind == "activity":
         scores = dict(zip(data.models, result.scores.T, strict=True))
         activity = data.first_model.counts.activity
@@ -112,10 +112,10 @@ def plot_metric(data: ComparedModels, kind: str, metric: str, a: str, b: str) ->
         raise InvalidInputError(msg)
     if kind == "scatter":
         users = data.users.tolist()
-        return plot(kind, scores_b, scores_a, b, a, metric, users=users, **options)
+        return plots.plot_a_against_b(scores_b, scores_a, b, a, metric, users=users, **options)
     ends = _find_intervals(result, a).loc[[b]].to_numpy()
     options["interval"] = tuple(ends[0])
-    return plot(kind, difference, b, a, metric, level=level, **options)
+    return plots.plot_difference_per_user(difference, b, a, metric, level=level, **options)
 
 
 def plot_trade_off(
@@ -161,7 +161,8 @@ def plot_trade_off(
         table["value"] = pd.Series(values, dtype=object)
     table["front"] = _find_front(*results)
     lower = results[0].sign < 0, results[1].sign < 0
-    return plot("trade-off", table, x, y, lower_is_better=lower, parameter=chosen, lines_from=best)
+    options: dict[str, Any] = {"lower_is_better": lower, "lines_from": best}
+    return plots.plot_trade_off(table, x, y, parameter=chosen, **options)
 
 
 def _find_front(x: MetricComparison, y: MetricComparison) -> list[bool]:

@@ -11,7 +11,7 @@ import pandas as pd
 from recsys_ndcg.comparison.verdict import group_by_outcome
 from recsys_ndcg.errors import InvalidInputError, quote, suggest
 from recsys_ndcg.glossary import read_columns
-from recsys_ndcg.rendering import Code, escape_latex, format_level, format_number, format_span
+from recsys_ndcg.rendering import FORMATS, Code, escape_latex, format_level, format_number
 from recsys_ndcg.report import build_signatures_section
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ def _write_caption(
     level = format_level(1 - data.testing.alpha)
     intervals = f", with {level} % intervals" if has_intervals else ""
     what = "Means" if [*columns] == ["mean"] else "Scores"
-    lines = [f"{what} over {format_span(users or [0])} users{intervals}."]
+    lines = [f"{what} over {FORMATS['span'](users or [0])} users{intervals}."]
     if "mean" in columns and data.testing.family == "baseline":
         lines.append(
             f"+ and -: significantly better and worse than {data.baseline} ({data.tested_by})."

@@ -22,7 +22,7 @@ from recsys_ndcg.rendering import (
     Section,
     ShownTable,
     format_times,
-    plot,
+    plots,
     pluralise,
     show_columns,
 )
@@ -187,7 +187,7 @@ class Trends(HasFindings, Renderable):
         table = table.rename(columns=renamed).assign(group=table["cut"].map(times))
         level = 1 - self.comparison._data.testing.alpha
         lower_is_better = self.comparison._data.by_metric[metric].sign < 0
-        return plot("time", table, metric, level=level, lower_is_better=lower_is_better)
+        return plots.plot_score_by_cut(table, metric, level=level, lower_is_better=lower_is_better)
 
     def build_section(self, metrics: Sequence[str]) -> Section:
         """Return the section of a document: the scores by cut, and the trends."""

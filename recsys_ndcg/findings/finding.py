@@ -83,19 +83,16 @@ class Finding:
 
 def tabulate_findings(findings: Iterable[Finding]) -> pd.DataFrame:
     """Return a row per finding: kind, metric, models, numbers, severity and sentence."""
-    rows = [
-        {
-            "kind": finding.kind,
-            "metric": finding.names.get("metric"),
-            "models": finding.models,
-            "numbers": dict(finding.numbers),
-            "severity": finding.severity,
-            "sentence": finding.sentence,
-        }
-        for finding in findings
-    ]
-    columns = ["kind", "metric", "models", "numbers", "severity", "sentence"]
-    return pd.DataFrame(rows, columns=columns, dtype=object)  # text would turn None into NaN
+    rows = [*findings]
+    columns = {
+        "kind": [finding.kind for finding in rows],
+        "metric": [finding.names.get("metric") for finding in rows],
+        "models": [finding.models for finding in rows],
+        "numbers": [dict(finding.numbers) for finding in rows],
+        "severity": [finding.severity for finding in rows],
+        "sentence": [finding.sentence for finding in rows],
+    }
+    return pd.DataFrame(columns, dtype=object)  # text would turn None into NaN
 
 
 def write_sentences(findings: Iterable[Finding], most: int = _MAX_SENTENCES) -> list[str]:

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from recsys_ndcg.glossary import read_table
-from recsys_ndcg.rendering import FORMATS, format_span, join_names, list_first
+from recsys_ndcg.rendering import FORMATS, join_names, list_first
 
 #: The formats of numbers, and of names.
 _FORMATS: dict[str, Callable[..., str]] = {
@@ -166,8 +166,8 @@ def _format(value: Any, form: str) -> str:
     if form in _FORMATS:
         return _FORMATS[form](value)
     if form.startswith("# "):
-        numbers = value if _is_sequence(value) else [value]
-        return f"{format_span(numbers)} {form[2:]}{'' if _is_one(value) else 's'}"
+        numbers = FORMATS["span"](value if _is_sequence(value) else [value])
+        return f"{numbers} {form[2:]}{'' if _is_one(value) else 's'}"
     if form.startswith(">"):
         above, below = form[1:].split("/")
         return above if np.all(np.array(value) > 0) else below

@@ -1,3 +1,4 @@
+from recsys_ndcg.rendering import plots as plots
 from recsys_ndcg.rendering.forms import Document as Document
 from recsys_ndcg.rendering.forms import ReadableTable as ReadableTable
 from recsys_ndcg.rendering.forms import Renderable as Renderable
@@ -10,7 +11,6 @@ from recsys_ndcg.rendering.numbers import format_level as format_level
 from recsys_ndcg.rendering.numbers import format_number as format_number
 from recsys_ndcg.rendering.numbers import format_signed as format_signed
 from recsys_ndcg.rendering.numbers import format_size as format_size
-from recsys_ndcg.rendering.numbers import format_span as format_span
 from recsys_ndcg.rendering.numbers import format_times as format_times
 from recsys_ndcg.rendering.numbers import pluralise as pluralise
 from recsys_ndcg.rendering.numbers import show_columns as show_columns
@@ -21,7 +21,6 @@ from recsys_ndcg.rendering.parts import Section as Section
 from recsys_ndcg.rendering.parts import ShownTable as ShownTable
 from recsys_ndcg.rendering.parts import UserLists as UserLists
 from recsys_ndcg.rendering.parts import Verdict as Verdict
-from recsys_ndcg.rendering.plots.vega import plot as plot
 from recsys_ndcg.rendering.wording import join_names as join_names
 from recsys_ndcg.rendering.wording import list_first as list_first
 from recsys_ndcg.rendering.wording import shorten as shorten

@@ -87,7 +87,7 @@ def _render_part_as_html(part: Part) -> Iterator[str]:
     if isinstance(part, ShownTable):
         if note := _format_note(part):
             yield f"<p>{escape(note)}</p>"
-        shown = part.highlight(escape, "<strong>{}</strong>".format).rename(columns=escape)
+        shown = part.highlight(escape, "<strong>{}</strong>".format)
         with pd.option_context("display.max_colwidth", None):  # otherwise long cells are cut
             yield shown.to_html(index=False, border=0, escape=False)
     elif isinstance(part, Code):
@@ -117,12 +117,9 @@ def to_markdown(document: Document) -> str:
     """Render a document as Markdown: tables with notes, the verdicts, remarks as a list, code."""
     lines: list[str] = []
     for table in document.tables:
-        note = _format_note(table)
-        lines += [
-            _render_markdown_table(table),
-            "",
-            *([f"{_escape_line(note)}.", ""] if note else []),
-        ]
+        lines += [_render_markdown_table(table), ""]
+        if note := _format_note(table):
+            lines += [f"{_escape_line(note)}.", ""]
     if document.verdicts:
         lines += [f"{_escape_line(document.facts)}.", ""]
     for headline, evidence in document.verdicts:
@@ -145,7 +142,6 @@ def _render_part_as_markdown(part: Part) -> Iterator[str]:
 def _render_markdown_table(table: ShownTable) -> str:
     """Render a table as Markdown, with right-aligned numbers."""
     shown = table.highlight(_escape_markdown, lambda text: f"**{text.strip()}**")
-    shown = shown.rename(columns=_escape_markdown)
     n_left = table.n_left_aligned
     sides = ["left"] * n_left + ["right"] * (len(shown.columns) - n_left)
     with require_libraries("tabulate", job="Markdown", extra="report"):
@@ -212,7 +208,6 @@ def _render_latex_table(table: ShownTable) -> str:
     shown = table.highlight(escape_latex, r"\textbf{{{}}}".format)
     for name in shown.columns[table.n_left_aligned :]:  # with the minus sign of formulas
         shown[name] = shown[name].str.replace(_MINUS, "$-$", regex=True)
-    shown = shown.rename(columns=escape_latex)
     sides = "l" * table.n_left_aligned + "r" * (len(shown.columns) - table.n_left_aligned)
     with require_libraries("jinja2", job="LaTeX", extra="report"):
         return str(shown.to_latex(index=False, escape=False, column_format=sides))
@@ -223,10 +218,7 @@ def escape_latex(text: str) -> str:
     return escape_invisible(text).translate(_LATEX_SYNTAX)
 
 
-_TABLES = {
-    "markdown": (_render_markdown_table, to_markdown),
-    "latex": (_render_latex_table, to_latex),
-}
+_RENDERERS = {"text": to_text, "html": to_html, "markdown": to_markdown, "latex": to_latex}
 
 
 @dataclass(frozen=True)
@@ -312,7 +304,7 @@ class Document:
         form : {'text', 'markdown', 'latex', 'html', 'page'}
             HTML is a fragment for a notebook; a page is a whole file with charts.
         tables_only : bool
-            Whether Markdown or LaTeX has only the tables.
+            Whether only the tables are rendered, without their notes.
 
         Returns
         -------
@@ -331,12 +323,10 @@ class Document:
             from recsys_ndcg.rendering.page import to_page  # noqa: PLC0415 - rarely needed
 
             return to_page(**vars(visible))
-        if form in _TABLES:
-            table, whole = _TABLES[form]
-            if not tables_only:
-                return whole(visible)
-            return "".join(f"{table(one).rstrip()}\n" for one in visible.tables)
-        return to_text(visible) if form == "text" else to_html(visible)
+        if tables_only:
+            tables = [replace(table, note="", letters=()) for table in visible.tables]
+            visible = Document("", [Section.folded("", tables)])
+        return _RENDERERS[form](visible)
 
 
 class Renderable(ABC):

@@ -50,10 +50,7 @@ def format_size(value: float) -> str:
 
 
 def format_range(
-    low: float,
-    high: float,
-    pattern: str = "{}–{}",
-    form: Callable[[float], str] = format_number,
+    low: float, high: float, pattern: str = "{}–{}", form: Callable[[float], str] = format_number
 ) -> str:
     """Format the least and the largest number, or the only one; a dash if there is none.
 
@@ -65,24 +62,6 @@ def format_range(
     if np.isnan(low) or np.isnan(high):
         return "-"
     return form(low) if low == high else pattern.format(form(low), form(high))
-
-
-def format_span(counts: Sequence[int]) -> str:
-    """Return the least and the largest number, or the only one."""
-    return format_range(min(counts), max(counts), "{} to {}", "{:,}".format)
-
-
-def format_interval(low: float, high: float, alpha: float) -> str:
-    """Return an interval's level and ends, for a sentence; empty if there is none.
-
-    Examples
-    --------
-    >>> format_interval(0.25, 0.75, 0.05)
-    '95 % interval 0.2500 to 0.7500'
-    """
-    if np.isnan(low) or np.isnan(high):
-        return ""
-    return f"{format_level(1 - alpha)} % interval {format_range(low, high, '{} to {}')}"
 
 
 def format_p_value(p: float, *, in_words: bool = False) -> str:
@@ -176,7 +155,7 @@ FORMATS: dict[str, Callable[..., str]] = {
     "range": format_range,
     "ranks": partial(format_range, form=str),
     "ends": partial(format_range, pattern="[{}, {}]", form=format_signed),
-    "span": format_span,
+    "span": lambda counts: format_range(min(counts), max(counts), "{} to {}", "{:,}".format),
     "period": format_period,
     "p": format_p_value,
     "p in words": format_p,

@@ -128,12 +128,8 @@ def template() -> jinja2.Template:
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.globals |= {
-        "name_of": break_words,
-        "pack_lists": pack_lists,
-        "data": to_safe_json,
-        "lay_out": lay_out,
-    }
+    functions = (break_words, lay_out, pack_lists, to_safe_json)
+    environment.globals |= {function.__name__: function for function in functions}
     return environment.from_string(_read_file("page.html.jinja"))
 
 

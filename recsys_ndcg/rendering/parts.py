@@ -90,13 +90,13 @@ class ShownTable:
     lists: UserLists | None = None
 
     def highlight(self, escape: Callable[[str], str], mark: Callable[[str], str]) -> pd.DataFrame:
-        """Return the escaped cells, with a mark on the name of a bold row and its first number."""
+        """Return the cells and headings escaped; a bold row's name and first number get a mark."""
         cells = self.cells.map(escape)
         names = cells.columns[self.n_left_aligned - 1 : self.n_left_aligned + 1]
         for name in names if self.bold else ():
             texts = enumerate(cells[name])
             cells[name] = [mark(text) if row in self.bold else text for row, text in texts]
-        return cells
+        return cells.rename(columns=escape)
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from recsys_ndcg.rendering import (
     ShownTable,
     UserLists,
     format_number,
-    plot,
+    plots,
     pluralise,
 )
 from recsys_ndcg.report.document import (
@@ -115,7 +115,8 @@ def build_chance_section(score: Floats, chance: Floats, metric: str, note: str =
     `note`: a sentence to add to the lead.
     """
     table, lead = pd.DataFrame({"score": score, "chance": chance}), f"{_DISTRIBUTION} {note}"
-    charts = [] if np.isnan(score).all() else [Charts(plot("users", table, metric))]
+    is_known = not np.isnan(score).all()
+    charts = [Charts(plots.plot_users_against_chance(table, metric))] if is_known else []
     return Section("spread", "Users against chance", lead.rstrip(), charts)
 
 
@@ -153,7 +154,8 @@ def plot_activity(
     ]
     lower_is_better = not how.metric.greater_is_better
     options = {"lower_is_better": lower_is_better, "bounded": how.is_bounded}
-    return plot("activity", pd.concat(parts, ignore_index=True), name, level=level, **options)
+    table = pd.concat(parts, ignore_index=True)
+    return plots.plot_score_by_activity(table, name, level=level, **options)
 
 
 def plot_report(
@@ -170,13 +172,14 @@ def plot_report(
     """
     check_choice("kind", kind, ("k", "users"))
     if kind == "k":
-        return plot(kind, _measure_cutoffs(data, _group_cutoffs_by_metric(data, metric)))
+        families = _group_cutoffs_by_metric(data, metric)
+        return plots.plot_score_by_cutoff(_measure_cutoffs(data, families))
     scores = data.audit.scores_with_orders
     column = data.find_column_of_users(metric)
     name = scores.names[column]
     _check_scored(scores, [name])
     columns = {"score": scores.per_user[:, column], "chance": scores.roles["chance"][:, column]}
-    return plot(kind, pd.DataFrame(columns), name)
+    return plots.plot_users_against_chance(pd.DataFrame(columns), name)
 
 
 def _measure_cutoffs(data: ReportData, families: dict[str, list[Measurement]]) -> pd.DataFrame:

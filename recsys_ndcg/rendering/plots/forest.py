@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.rendering.numbers import format_interval, format_number
+from recsys_ndcg.rendering.numbers import format_number
 from recsys_ndcg.rendering.plots import vega
-from recsys_ndcg.rendering.wording import bracket, list_first, make_label, make_labels
+from recsys_ndcg.rendering.wording import list_first, make_label, make_labels
 
 if TYPE_CHECKING:
     import altair as alt
@@ -78,12 +78,7 @@ def plot_forest(
 
 
 def _make_panel(  # noqa: PLR0913, PLR0917 - the data and the texts
-    table: pd.DataFrame,
-    combined: pd.DataFrame,
-    what: str,
-    axis: str,
-    level: float,
-    which: str = "",
+    table: pd.DataFrame, combined: pd.DataFrame, what: str, axis: str, level: float, which: str = ""
 ) -> alt.LayerChart:
     """Return the chart of one measure of the difference; `combined` is its mean, or empty.
 
@@ -145,8 +140,7 @@ def _describe(known: pd.DataFrame, level: float) -> str:
     """Describe the mean, and the first data sets."""
     rows: list[Any] = [*known.itertuples()]
     texts = [
-        f"{one.dataset} {format_number(one.mean)}"
-        f"{bracket(format_interval(one.low, one.high, 1 - level))}"
+        f"{one.dataset} {format_number(one.mean)}{vega.describe_ends(one.low, one.high, level)}"
         for one in rows
     ]
     return "; ".join(list_first(texts, _DESCRIBED, "and {} more"))

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import Floats, Positions
-from recsys_ndcg.rendering.numbers import format_interval, format_number, format_range, pluralise
+from recsys_ndcg.rendering.numbers import format_number, format_range, pluralise
 from recsys_ndcg.rendering.plots import vega
-from recsys_ndcg.rendering.wording import bracket, list_first, make_label, make_labels
+from recsys_ndcg.rendering.wording import list_first, make_label, make_labels
 from recsys_ndcg.significance import Moments
 
 if TYPE_CHECKING:
@@ -142,8 +142,7 @@ def _draw_rules(rules: dict[str, float], x: Spec) -> list[Spec]:
 def _describe_models(name: str, models: pd.DataFrame, rules: dict[str, float], level: float) -> str:
     """Describe the best and the worst model, chance and the baselines."""
     texts = [
-        f"{one.model} {format_number(one.mean)}"
-        f"{bracket(format_interval(one.low, one.high, 1 - level))}"
+        f"{one.model} {format_number(one.mean)}{vega.describe_ends(one.low, one.high, level)}"
         for one in vega.first_and_last(models)
     ]
     top = int((models["top"] == _TOP).sum())
@@ -191,21 +190,18 @@ def plot_score_by_activity(
     mean = mean.sort_values(ascending=lower_is_better, kind="stable")
     group, groups = _group_users(known["activity"].to_numpy(np.float64), len(mean))
     names = dict(zip(mean.index, make_labels(mean.index), strict=True))
-    table = (
-        _summarise(known.assign(group=group), level, bounded=bounded).loc[mean.index].reset_index()
-    )
+    table = _summarise(known.assign(group=group), level, bounded=bounded).loc[mean.index]
+    table = table.reset_index()
     if len(mean) > 1:
         table[["low", "high"]] = np.nan
     table["model"], table["group"] = table["model"].map(names), table["group"].map(groups)
-    name = make_label(metric)
-    title = f"mean {name}{vega.describe_interval(table, level)}"
-    x = _make_group_axis(
-        [*groups.values()], "ratings of the user, in groups of about equal size", slant=_WIDE
-    )
-    y = vega.axis_channel("mean", title, table[_NUMBERS])
-    lines = _draw_lines(table, [*names.values()], x, y, level)
-    description = _describe_activity(name, table, [*names.values()])
-    return vega.chart(vega.title(f"{name} by activity of the users"), description, lines)
+    name, models = make_label(metric), [*names.values()]
+    title = "ratings of the user, in groups of about equal size"
+    x = _make_group_axis([*groups.values()], title, slant=_WIDE)
+    lines = _draw_lines(table, models, x, name, level, what="ratings of the user")
+    first = _describe_groups(table, models, "{} for users of {} ratings", ", ")
+    title = f"{name} by activity of the users"
+    return vega.chart(vega.title(title), f"Mean {name} by activity: {first}.", lines)
 
 
 def _group_users(activity: Floats, models: int) -> tuple[Positions, dict[int, str]]:
@@ -260,29 +256,18 @@ def plot_score_by_cut(
     labels = dict(zip(best.index, make_labels(best.index), strict=True))
     table = table.assign(model=table["model"].map(labels))
     name, models = make_label(metric), [*labels.values()]
-    title = f"mean {name}{vega.describe_interval(table, level)}"
     x = _make_group_axis([*frame["group"].unique()], _FIRST_TESTED, slant=0)
-    y = vega.axis_channel("mean", title, table[_NUMBERS])
-    lines = _draw_lines(table, models, x, y, level, what=_FIRST_TESTED)
-    texts = []
-    for model in models:
-        ends = vega.first_and_last(table[table["model"] == model])
-        means = " and ".join(f"{format_number(one.mean)} from {one.group}" for one in ends)
-        texts.append(f"{model}: {means}")
-    first = "; ".join(list_first(texts, _MODELS_DESCRIBED, "and {:,} more models"))
+    lines = _draw_lines(table, models, x, name, level, what=_FIRST_TESTED)
+    first = _describe_groups(table, models, "{} from {}", " and ")
     return vega.chart(vega.title(f"{name} over time"), f"Mean {name} by cut: {first}.", lines)
 
 
 def _draw_lines(  # noqa: PLR0913 - the data and the texts
-    table: pd.DataFrame,
-    models: list[str],
-    x: Spec,
-    y: Spec,
-    level: float,
-    *,
-    what: str = "ratings of the user",
+    table: pd.DataFrame, models: list[str], x: Spec, metric: str, level: float, *, what: str
 ) -> list[Spec]:
     """Return a line per model; the first models have points with intervals side by side."""
+    title = f"mean {metric}{vega.describe_interval(table, level)}"
+    y = vega.axis_channel("mean", title, table[_NUMBERS])
     data = vega.rows(**table, place=range(len(table)))
     order = vega.number("place")  # Vega-Lite 5 would sort the groups as text
     first = models[: len(vega.LINES)]
@@ -326,15 +311,14 @@ def _make_group_axis(groups: list[str], title: str, *, slant: int) -> Spec:
     )
 
 
-def _describe_activity(name: str, table: pd.DataFrame, models: list[str]) -> str:
+def _describe_groups(table: pd.DataFrame, models: list[str], form: str, join: str) -> str:
     """Describe the first and the last group of the first models."""
     texts = []
     for model in models:
         ends = vega.first_and_last(table[table["model"] == model])
-        means = [f"{format_number(one.mean)} for users of {one.group} ratings" for one in ends]
-        texts.append(f"{model}: {', '.join(means)}")
-    first = "; ".join(list_first(texts, _MODELS_DESCRIBED, "and {:,} more models"))
-    return f"Mean {name} by activity: {first}."
+        means = [form.format(format_number(one.mean), one.group) for one in ends]
+        texts.append(f"{model}: {join.join(means)}")
+    return "; ".join(list_first(texts, _MODELS_DESCRIBED, "and {:,} more models"))
 
 
 def plot_score_by_cutoff(
@@ -378,7 +362,7 @@ def _make_panel(
         *vega.tooltip(numbers, chance="chance"),
     ]
     point = {"filled": True, "opacity": 1, "color": vega.ACCENT}
-    size = vega.constant(45 if len(data) <= _MANY else 8)
+    size = {"value": 45 if len(data) <= _MANY else 8}
     own = {"x": x, "y": y | {"field": "mean"}}
     layers = [
         _draw_intervals(vega.keep_intervals(data), x, y),
@@ -425,6 +409,6 @@ def _describe_cutoffs(metric: str, part: pd.DataFrame, level: float) -> str:
     texts = []
     for one in vega.first_and_last(part):
         chance = "" if np.isnan(one.chance) else f"chance {format_number(one.chance)}"
-        interval = format_interval(one.low, one.high, 1 - level)
-        texts.append(f"{format_number(one.mean)} at k = {one.k}{bracket(interval, chance)}")
+        ends = vega.describe_ends(one.low, one.high, level, chance)
+        texts.append(f"{format_number(one.mean)} at k = {one.k}{ends}")
     return f"The mean of {metric} over users is {' and '.join(texts)}."

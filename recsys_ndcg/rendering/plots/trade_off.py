@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -82,19 +83,15 @@ def plot_trade_off(  # noqa: PLR0913 - two metrics
     signs = [-1 if lower else 1 for lower in lower_is_better]
     unbeaten = find_unbeaten(*(known[["x", "y"]].to_numpy(np.float64) * signs).T)
     is_tested = "front" in known
-    best = known["front"].to_numpy(bool) if is_tested else unbeaten
+    best = known.pop("front").to_numpy(bool) if is_tested else unbeaten
     models = known.assign(model=make_labels(known["model"], SHORT), best=best)
-    models = models.drop(columns="front", errors="ignore")
     groups = _split_by_colour(models, parameter)
     names = make_label(x_metric), make_label(y_metric)
     better = ["lower is better" if lower else "higher is better" for lower in lower_is_better]
     titles = [f"{name} ({which})" for name, which in zip(names, better, strict=True)]
-
-    def make_axis(place: int, field: str, columns: list[str]) -> Spec:
-        return vega.axis_channel(field, titles[place], models[columns].to_numpy(np.float64))
-
     height = min(max(_HEIGHT, _STEP * len(models)), _TALLEST)
-    across, upward = make_axis(0, "x", _X), make_axis(1, "y", _Y)
+    across = vega.axis_channel("x", titles[0], models[_X])
+    upward = vega.axis_channel("y", titles[1], models[_Y])
     ahead = models[best].sort_values("x", ascending=lower_is_better[0], kind="stable")
     are = "are filled and joined by the line" if len(ahead) > 1 else "is filled"
     why = "no other is better in one and as good in the other"
@@ -134,14 +131,14 @@ def _split_by_colour(
 ) -> list[tuple[pd.DataFrame, Spec]]:
     """Return the models with their colour channel; models without a value are separate."""
     if parameter is None:
-        return [(models, vega.constant(vega.ACCENT))]
+        return [(models, {"value": vega.ACCENT})]
     known = models["value"].dropna()
     if not len(known) or not all(is_number(one) and abs(one) < 1e300 for one in known):
         models["value"], color = _colour_by_name(models["value"], parameter)
         return [(models, color)]
     bare = models["value"].isna()  # which Vega would not draw
     color = _colour_by_number(known.astype(np.float64), parameter)
-    groups = [(models[~bare], color), (models[bare], vega.constant(vega.OTHERS))]
+    groups = [(models[~bare], color), (models[bare], {"value": vega.OTHERS})]
     return [(some, one) for some, one in groups if len(some)]
 
 
@@ -220,14 +217,13 @@ def _colour_by_number(known: pd.Series[float], parameter: str) -> Spec:
 
 def _colour_by_name(values: pd.Series[Any], parameter: str) -> tuple[list[str], Spec]:
     """Colour the most frequent values; others are grey."""
-    bare = values.isna()
-    texts = [None if absent else str(one) for one, absent in zip(values, bare, strict=True)]
-    distinct = dict.fromkeys(one for one in texts if one is not None)
-    often = sorted(distinct, key=texts.count, reverse=True)[: len(vega.PALETTE)]
-    first = [one for one in distinct if one in often]
+    counts = Counter(map(str, values.dropna()))
+    often = dict(counts.most_common(len(vega.PALETTE)))
+    first = [text for text in counts if text in often]
     shown = dict(zip(first, make_labels(first), strict=True))
-    rest = pluralise(len(distinct) - len(first), "other value")
-    found = [_MISSING if one is None else shown.get(one, rest) for one in texts]
+    rest = pluralise(len(counts) - len(first), "other value")
+    known = [shown.get(str(value), rest) for value in values]
+    found = np.where(values.isna(), _MISSING, known).tolist()
     grey = [one for one in (rest, _MISSING) if one in {*found} - {*shown.values()}]
     looks = dict(zip(shown.values(), vega.PALETTE, strict=False)) | dict.fromkeys(grey, vega.OTHERS)
     title, columns = make_label(parameter), 2 if len(shown) > 3 else 1

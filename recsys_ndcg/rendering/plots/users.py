@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import Flags, Floats, Positions
-from recsys_ndcg.rendering.numbers import format_interval, format_number, pluralise
+from recsys_ndcg.rendering.numbers import format_number, pluralise
 from recsys_ndcg.rendering.plots import vega
-from recsys_ndcg.rendering.wording import bracket, list_first, make_label, make_labels
+from recsys_ndcg.rendering.wording import list_first, make_label, make_labels
 
 if TYPE_CHECKING:
     import altair as alt
@@ -140,7 +140,7 @@ def _make_bars(data: list[Spec], x: Spec, y: Spec, style: Spec, **more: Any) -> 
 
 
 #: The channels of a mark over the whole height of a chart.
-_FULL_HEIGHT = {"y": vega.constant(0), "y2": vega.constant(vega.HEIGHT)}
+_FULL_HEIGHT = {"y": {"value": 0}, "y2": {"value": vega.HEIGHT}}
 
 
 def drop_rounding(differences: Floats) -> Floats:
@@ -267,8 +267,8 @@ def plot_difference_per_user(  # noqa: PLR0913 - the data, the names and the opt
     mean = float(known.mean())
     (first, second), name = make_labels([a, b], SHORT), make_label(metric)
     which = split_by_outcome(-known if lower_is_better else known, first, second)
-    inside = bracket(format_interval(*interval, 1 - level))
-    summary = f"{pluralise(len(known))}, mean {format_number(mean)}{inside}"
+    ends = vega.describe_ends(*interval, level)
+    summary = f"{pluralise(len(known))}, mean {format_number(mean)}{ends}"
     bins = Bins.of(known, around_zero=True)
     x = _make_x(bins, "difference", f"{name} of a user: {first} minus {second}")
     return vega.chart(
@@ -309,7 +309,7 @@ def _draw_mean(mean: float, interval: tuple[float, float], x: Spec) -> list[Spec
         vega.layer(zero, "rule", dashed, x=x, **_FULL_HEIGHT),
         vega.layer(band, "rect", shade, **vega.span("x", x), **_FULL_HEIGHT),
         vega.layer(middle, "rule", line, x=x, **_FULL_HEIGHT),
-        vega.layer(middle, "text", text, x=x, y=vega.constant(0), text=vega.name("text")),
+        vega.layer(middle, "text", text, x=x, y={"value": 0}, text=vega.name("text")),
     ]
 
 
@@ -388,7 +388,7 @@ def _draw_dots(known: pd.DataFrame, x: Spec, y: Spec, looks: Sequence[str]) -> l
     dots = groups.agg(users="size", who=_list_users).reset_index()
     dots = dots.sort_values("users", ascending=False, kind="stable")
     most = int(dots["users"].max())
-    size = vega.constant(_AREA)
+    size = {"value": _AREA}
     if most > 1:
         scale = {"type": "linear", "domain": [1, most], "range": [_AREA, 20 * _AREA]}
         values = sorted({1, (most + 1) // 2, most})

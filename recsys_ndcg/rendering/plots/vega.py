@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from html import escape
-from importlib import import_module
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,8 @@ import numpy as np
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.errors import require_libraries
 from recsys_ndcg.files import to_json_value
-from recsys_ndcg.rendering.numbers import format_level
+from recsys_ndcg.rendering.numbers import format_level, format_range
+from recsys_ndcg.rendering.wording import bracket
 
 if TYPE_CHECKING:
     import altair as alt
@@ -34,18 +34,6 @@ DASHES = ([1, 0], [6, 4], [2, 2], [8, 3, 2, 3], [12, 4], [4, 2, 1, 2])
 SOLID, DASHED = DASHES[:2]
 LINES = tuple(zip(PALETTE, DASHES, strict=True))
 WIDTH, HEIGHT = 460, 280
-#: The file and the function of each kind of chart.
-_KINDS = {
-    "k": ("means", "plot_score_by_cutoff"),
-    "users": ("users", "plot_users_against_chance"),
-    "tiers": ("means", "plot_intervals_by_tier"),
-    "differences": ("users", "plot_difference_per_user"),
-    "activity": ("means", "plot_score_by_activity"),
-    "time": ("means", "plot_score_by_cut"),
-    "scatter": ("users", "plot_a_against_b"),
-    "trade-off": ("trade_off", "plot_trade_off"),
-    "forest": ("forest", "plot_forest"),
-}
 #: The type of specifications that JupyterLab 4 knows. It draws those of Vega-Lite 6 as well, whose
 #: own type in Vega-Altair 6 makes the file of a notebook invalid.
 _NOTEBOOK_TYPE = "application/vnd.vegalite.v5+json"
@@ -90,11 +78,6 @@ def name(field: str, title: str | None = None, **more: Any) -> Spec:
     return {"field": field, "type": "nominal", "title": title, **more}
 
 
-def constant(value: Any) -> Spec:
-    """Return a channel with one value for all marks: a colour, a size, a place in pixels."""
-    return {"value": value}
-
-
 def axis_channel(
     field: str,
     title: str,
@@ -127,6 +110,18 @@ def describe_interval(table: pd.DataFrame, level: float) -> str:
     """Return the words for a mean's interval in a title, empty if no mean has one."""
     known = table[["low", "high"]].notna().all(axis=1).any()
     return f", with its {format_level(level)} % interval" if known else ""
+
+
+def describe_ends(low: float, high: float, level: float, more: str = "") -> str:
+    """Return the ends of a mean's interval and more words in brackets, empty if there are none.
+
+    Examples
+    --------
+    >>> describe_ends(0.25, 0.75, 0.95)
+    ' (95 % interval 0.2500 to 0.7500)'
+    """
+    ends = format_range(low, high, "{} to {}")
+    return bracket("" if ends == "-" else f"{format_level(level)} % interval {ends}", more)
 
 
 def tooltip_users(field: str, title: str = "users") -> Spec:
@@ -201,27 +196,6 @@ def title(title: str, subtitle: str | Sequence[str] = "") -> Spec:
 
 
 # Charts of Vega-Altair, and SVG
-
-
-def plot(kind: str, *data: Any, **options: Any) -> alt.LayerChart:
-    """Return a chart of some kind.
-
-    Parameters
-    ----------
-    kind : str
-        One of `_KINDS`; 'k' of several metrics and 'forest' give a ``ConcatChart``.
-    data, options
-        The arguments of its function.
-
-    Raises
-    ------
-    MissingExtraError
-        Vega-Altair is not installed.
-    """
-    file, function = _KINDS[kind]
-    draw = getattr(import_module(f"{__package__}.{file}"), function)
-    chart: alt.LayerChart = draw(*data, **options)
-    return chart
 
 
 def chart(

@@ -1,0 +1,10 @@
+from recsys_ndcg.rendering.plots.forest import plot_forest as plot_forest
+from recsys_ndcg.rendering.plots.means import plot_intervals_by_tier as plot_intervals_by_tier
+from recsys_ndcg.rendering.plots.means import plot_score_by_activity as plot_score_by_activity
+from recsys_ndcg.rendering.plots.means import plot_score_by_cut as plot_score_by_cut
+from recsys_ndcg.rendering.plots.means import plot_score_by_cutoff as plot_score_by_cutoff
+from recsys_ndcg.rendering.plots.trade_off import plot_trade_off as plot_trade_off
+from recsys_ndcg.rendering.plots.users import plot_a_against_b as plot_a_against_b
+from recsys_ndcg.rendering.plots.users import plot_difference_per_user as plot_difference_per_user
+from recsys_ndcg.rendering.plots.users import plot_users_against_chance as plot_users_against_chance
+from recsys_ndcg.rendering.plots.vega import to_svg as to_svg
