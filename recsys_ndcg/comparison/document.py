@@ -28,6 +28,12 @@ if TYPE_CHECKING:
     from recsys_ndcg.comparison.metric_comparison import MetricComparison
     from recsys_ndcg.findings import Finding
 
+_TIERS = (
+    "A tier is 1 + the number of models that are significantly better. Tiers are not groups: "
+    "models differ significantly if they have no letter in common."
+)
+_GROUPS = "The same comparison in groups of users: a model may be better for some of them only."
+
 
 def build_comparison_document(
     data: ComparedModels,
@@ -87,10 +93,8 @@ def build_leaderboard_table(data: ComparedModels, metric: str) -> ShownTable:
     board = boards[metric]
     table = board.reset_index()
     for name in ("chance", "adjusted", "won", "tied", "lost", "trivial", "spread"):
-        if table[name].isna().all():
+        if table[name].isna().all() or (name == "trivial" and not table[name].any()):
             del table[name]
-    if "trivial" in table and not table["trivial"].any():
-        del table["trivial"]
     # with a baseline, other pairs are not tested
     is_against_baseline = data.testing.family == "baseline"
     ranked, tested = ["tier", "letters", "rank"], ["difference_interval", "p_corrected"]
@@ -101,10 +105,8 @@ def build_leaderboard_table(data: ComparedModels, metric: str) -> ShownTable:
     note = metric
     if "won" in table:
         note += f"; users won, tied and lost against {data.baseline}"
-    best = np.flatnonzero(board["tier"].fillna(0) == 1).tolist()
-    letters = board["letters"].tolist()
-    if is_against_baseline:
-        best, letters = [], []
+    best = [] if is_against_baseline else np.flatnonzero(board["tier"].fillna(0) == 1).tolist()
+    letters = [] if is_against_baseline else board["letters"].tolist()
     how: Any = {"note": note, "bold": best, "letters": letters}
     shown = show_table(data, metric, "Models", table, names, **how)
     for name in data.metrics:
@@ -162,7 +164,7 @@ def _build_segments_table(data: ComparedModels, metric: str) -> ShownTable:
 
 def _write_lead(result: MetricComparison) -> str:
     """Write what the leaderboard and its chart show."""
-    bars_from, lead = "the best model", _SECTIONS["leaderboard"][1]
+    bars_from, lead = "the best model", _TIERS
     if result.testing.family == "baseline":
         bars_from = result.baseline
         lead = f"Each model is tested against {bars_from} only, and not against the others."
@@ -176,21 +178,11 @@ def _write_lead(result: MetricComparison) -> str:
     )
 
 
+#: The title, the lead and the table of each kind of section.
 _SECTIONS = {
-    "leaderboard": (
-        "Leaderboard",
-        (
-            "A tier is 1 + the number of models that are significantly better. Tiers are not "
-            "groups: models differ significantly if they have no letter in common."
-        ),
-        build_leaderboard_table,
-    ),
+    "leaderboard": ("Leaderboard", _TIERS, build_leaderboard_table),
     "pairs": ("The pairs", "Each model compared with each other model.", build_pairs_table),
-    "segments": (
-        "For whom",
-        "The same comparison in groups of users: a model may be better for some of them only.",
-        _build_segments_table,
-    ),
+    "segments": ("For whom", _GROUPS, _build_segments_table),
 }
 
 

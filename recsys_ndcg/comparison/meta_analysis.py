@@ -293,24 +293,18 @@ class MetaAnalysis(HasFindings, Renderable):
 
     def _document(self, *, with_verdict: bool = True) -> Document:  # noqa: ARG002 - it always has one
         """Return the document: the pairs, the verdict, remarks, the data sets, signatures."""
-        names = list_first(self.datasets, _MAX_NAMED)
+        models, datasets = f"{len(self.models)} models", pluralise(len(self.datasets), "data set")
+        names = ", ".join(list_first(self.datasets, _MAX_NAMED))
+        effects = f"random effects, Holm over {pluralise(len(self._pairs), 'pair')}"
+        pairs, differences = [_build_pairs_table(self)], [_build_differences_table(self)]
         return Document(
-            title=f"{len(self.models)} models on {pluralise(len(self.datasets), 'data set')}",
+            title=f"{models} on {datasets}",
             verdicts=[write_verdict(self._judge())],
-            facts=(
-                f"{len(self.models)} models, {pluralise(len(self.datasets), 'data set')} "
-                f"({', '.join(names)}), random effects, Holm over "
-                f"{pluralise(len(self._pairs), 'pair')}, alpha {self.alpha:g}"
-            ),
+            facts=f"{models}, {datasets} ({names}), {effects}, alpha {self.alpha:g}",
             sections=[
-                Section("pairs", "Over all data sets", _PAIRS_LEAD, [_build_pairs_table(self)]),
+                Section("pairs", "Over all data sets", _PAIRS_LEAD, pairs),
                 build_remarks_section(self._find_remarks()),
-                Section(
-                    "differences",
-                    "In each data set",
-                    _DIFFERENCES_LEAD,
-                    [_build_differences_table(self)],
-                ),
+                Section("differences", "In each data set", _DIFFERENCES_LEAD, differences),
                 build_signatures_section(self._signatures),
             ],
             names_to_shorten=[*self.models, *self.datasets, self.metric],
@@ -319,15 +313,14 @@ class MetaAnalysis(HasFindings, Renderable):
     def _page(self, command: str | None = None) -> Document:
         """Return the document of the HTML page, with forest plots of the first pairs."""
         document = self._document()
-        pairs, remarks, *others, how = document.sections
-        limits = replace(remarks, parts=[*remarks.parts, fold_findings(self._findings)])
-        drawn_pairs = self._ranked_pairs[["a", "b"]].head(_MAX_CHARTS).to_numpy()
-        charts = [Charts(self.plot(a=a, b=b)) for a, b in drawn_pairs]
+        pairs, remarks, differences, _ = document.sections
+        drawn = self._ranked_pairs[["a", "b"]].head(_MAX_CHARTS).to_numpy()
+        charts = [Charts(self.plot(a=a, b=b)) for a, b in drawn]
         lead = f"{pairs.lead} The pairs with the smallest p are drawn."
-        drawn = Section(pairs.name, pairs.title, lead, [*pairs.parts, *charts])
-        typed = [] if command is None else [[f"The command: {command}"]]
-        computed = Section(how.name, how.title, how.lead, [*typed, *how.parts])
-        return Document(**{**vars(document), "sections": [drawn, limits, *others, computed]})
+        pairs = replace(pairs, lead=lead, parts=[*pairs.parts, *charts])
+        remarks = replace(remarks, parts=[*remarks.parts, fold_findings(self._findings)])
+        how = build_signatures_section(self._signatures, command=command)
+        return replace(document, sections=[pairs, remarks, differences, how])
 
     def to_frame(self) -> pd.DataFrame:
         """Return the differences, a row per pair of models and data set."""
@@ -421,7 +414,9 @@ def across(
             "name in every comparison."
         )
         raise InvalidInputError(msg)
-    _check_signatures(found._signatures, name)
+    for choice, values, datasets in _compare_signatures(found._signatures):
+        if choice not in _REMARKED:
+            reject_differences(name, datasets, {choice: values})
     if found.differences.empty:
         msg = "No comparison tests two models that all data sets have. Compare all with all."
         raise InvalidInputError(msg)
@@ -499,13 +494,6 @@ def _compare_signatures(
             ]
             if choice not in _OF_THE_DATA and plain[0] != plain[1]:
                 yield choice, plain, (first, name)
-
-
-def _check_signatures(signatures: Mapping[str, Signature], metric: str) -> None:
-    """Raise if the metric is computed in another way on another data set."""
-    for choice, values, datasets in _compare_signatures(signatures):
-        if choice not in _REMARKED:
-            reject_differences(metric, datasets, {choice: values})
 
 
 # Findings

@@ -284,9 +284,8 @@ class MetricComparison(ReadOnlyArrays):
         is_defined: Flags = (self.denominator != 0).any(axis=1)
         values = np.where(is_defined[:, None], _linearise_pooled(self, is_defined), np.nan)
         of_users: dict[str, Any] = {"runs": (), "exposures": (), "margin": None}
-        return test_metrics([replace(self, name=f"pooled {self.name}", scores=values, **of_users)])[
-            0
-        ]
+        pooled = replace(self, name=f"pooled {self.name}", scores=values, **of_users)
+        return test_metrics([pooled])[0]
 
     @lazy_property
     def pooled(self) -> Floats:

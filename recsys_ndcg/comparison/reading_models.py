@@ -163,6 +163,9 @@ def compare(  # noqa: PLR0913 - the contract
             "the mean."
         )
     known["catalogue"], n_items = split_catalogue(known["catalogue"])
+    # the first model would exhaust an iterator
+    metrics = [*metrics] if isinstance(metrics, Iterator) else metrics
+    k = [*k] if isinstance(k, Iterator) else k
     evaluation = EvaluationOptions(
         metrics, k, threshold, convention, columns, known, labels, list_separator, n_items
     )
@@ -256,13 +259,6 @@ class EvaluationOptions:
     n_items: Any = None
     #: The audit of an earlier model: later ones reuse its chance if their lists are the same.
     audits: list[Audit] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        """Keep the metrics and cutoffs of an iterator, which the first model would exhaust."""
-        for name in ("metrics", "k"):
-            given = getattr(self, name)
-            if isinstance(given, Iterator):
-                object.__setattr__(self, name, [*given])
 
     @lazy_property
     def plan(self) -> Plan:

@@ -11,7 +11,7 @@ import numpy as np
 from recsys_ndcg.arrays import divide
 from recsys_ndcg.comparison.model_scores import CHANCE
 from recsys_ndcg.findings import Finding, Gate
-from recsys_ndcg.rendering import format_size
+from recsys_ndcg.rendering import FORMATS
 from recsys_ndcg.significance import MIN_DIFFERENT, count_needed_users, power
 
 if TYPE_CHECKING:
@@ -292,7 +292,7 @@ def _find_detectable(result: MetricComparison, pairs: Positions | list[int]) -> 
         is_known = result.testing.test_kind.is_test_of_mean
         return _find(result, "nothing_detectable" if is_known else "unknown_power")
     least, most = float(detectable.min()), float(detectable.max())
-    differs = format_size(least) != format_size(most)
+    differs = FORMATS["size"](least) != FORMATS["size"](most)
     numbers = {"least": least, "most": most, "differs": differs}
     return _find(result, "detectable_difference", numbers)
 

@@ -417,7 +417,7 @@ def parse_list(values: Any, found: str, form: str) -> list[Any]:
     elif isinstance(values, Mapping):
         fault = f"a dict, {quote(values)}, in place of a list; {form}."
     elif hasattr(values, "columns"):
-        fault = f"a table, {quote(values)}, in place of a list; {form}."
+        fault = f"a table in place of a list; {form}."
     elif isinstance(values, str | bytes) or not is_list:  # an array may have no dimension
         fault = f"{quote(values)} in place of a list; {form}."
     if fault:

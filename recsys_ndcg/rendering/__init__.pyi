@@ -10,7 +10,6 @@ from recsys_ndcg.rendering.numbers import FORMATS as FORMATS
 from recsys_ndcg.rendering.numbers import format_level as format_level
 from recsys_ndcg.rendering.numbers import format_number as format_number
 from recsys_ndcg.rendering.numbers import format_signed as format_signed
-from recsys_ndcg.rendering.numbers import format_size as format_size
 from recsys_ndcg.rendering.numbers import format_times as format_times
 from recsys_ndcg.rendering.numbers import pluralise as pluralise
 from recsys_ndcg.rendering.numbers import show_columns as show_columns

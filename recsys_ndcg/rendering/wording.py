@@ -21,12 +21,6 @@ _OBJECT_ATTRIBUTES = re.compile(
 )
 
 
-def bracket(*parts: str) -> str:
-    """Return the parts that are not empty in brackets, empty if all are."""
-    inside = "; ".join(part for part in parts if part)
-    return f" ({inside})" if inside else ""
-
-
 # Counts
 
 

@@ -110,14 +110,14 @@ def build_signatures_section(
     lead, signed = "The complete signature of each metric", signatures.values()
     full, short = [one.text for one in signed], [one.short for one in signed]
     parts: list[Code | list[str]] = [Code("The signatures", full, short, [*signatures])]
+    shell = [] if command is None else [Code("The command", [command])]
     if code:
         lead += ", and the code that gives the same numbers"
-        shell = [] if command is None else [Code("The command", [command])]
-        python = Code("The same in Python", code.split("\n"))
+        parts.insert(0, Code("The same in Python", code.split("\n")))
         own_versions = f"recsys_ndcg {__version__}, Python {platform.python_version()}"
         versions = [f"{name} {version(name.lower())}" for name in ("NumPy", "pandas", "SciPy")]
-        parts = [*shell, python, *parts, [f"Made with {', '.join([own_versions, *versions])}."]]
-    return Section("how", "How this was computed", f"{lead}.", parts)
+        parts.append([f"Made with {', '.join([own_versions, *versions])}."])
+    return Section("how", "How this was computed", f"{lead}.", [*shell, *parts])
 
 
 # Lists, conventions and signatures, in a notebook

@@ -18,7 +18,6 @@ from recsys_ndcg.arrays import Floats
 from recsys_ndcg.errors import require_libraries
 from recsys_ndcg.files import to_json_value
 from recsys_ndcg.rendering.numbers import format_level, format_range
-from recsys_ndcg.rendering.wording import bracket
 
 if TYPE_CHECKING:
     import altair as alt
@@ -120,8 +119,9 @@ def describe_ends(low: float, high: float, level: float, more: str = "") -> str:
     >>> describe_ends(0.25, 0.75, 0.95)
     ' (95 % interval 0.2500 to 0.7500)'
     """
-    ends = format_range(low, high, "{} to {}")
-    return bracket("" if ends == "-" else f"{format_level(level)} % interval {ends}", more)
+    interval = f"{format_level(level)} % interval {format_range(low, high, '{} to {}')}"
+    inside = "; ".join(filter(None, [interval * (not np.isnan([low, high]).any()), more]))
+    return f" ({inside})" if inside else ""
 
 
 def tooltip_users(field: str, title: str = "users") -> Spec:
