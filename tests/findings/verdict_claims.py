@@ -258,12 +258,17 @@ def _(known: Numbers, models: list[str], others: list[str], *, count: int, worse
     return worse_than_some != loses_to_all and known.is_tested(**tested)
 
 
-@claim("contradicting_means")
-def _(known: Numbers, models: list[str], others: list[str], **_: Any) -> bool:
+def list_contradictions(known: Numbers) -> set[tuple[str, str]]:
+    """Return the pairs of which the test favours one model, and the means the other."""
     rows = [*known.rows[["a", "b"]].itertuples(index=False)]
     pairs = {names: known.pair(*names) for a, b in rows for names in ((a, b), (b, a))}
-    due = {names for names, pair in pairs.items() if pair.gain > 0 > pair.direction}
-    return known.test in _OF_RANKS and {*zip(models, others, strict=True)} == due
+    return {names for names, pair in pairs.items() if pair.gain > 0 > pair.direction}
+
+
+@claim("contradicting_means")
+def _(known: Numbers, models: list[str], others: list[str], **_: Any) -> bool:
+    assert known.test in _OF_RANKS
+    return {*zip(models, others, strict=True)} == list_contradictions(known) != set()
 
 
 @claim("against_baseline", "against_chance")
