@@ -67,7 +67,7 @@ LIMITS = {
     "code lines, lab": 5_563,
     "code lines, edges": 4_063,
     "code lines": 34_677,
-    "code lines of the tests": 39_711,
+    "code lines of the tests": 39_505,
     "files": 234,
     "names crossing a room's border": 372,
     "imports past a door": 0,

@@ -284,6 +284,7 @@ def _get_segments(compared: rn.Comparison, model: str, baseline: str, metric: st
     known = table[table["difference"].notna()].assign(over_all=gains[~pd.isna(segments)].mean())
     for name, row in known.iterrows():
         inside = segments == name
+        assert row["opposite_to_all"] == (row["difference"] * row["over_all"] < 0)
         rest = gains[~inside & ~pd.isna(segments)].mean()
         assert row["difference"] == pytest.approx(gains[inside].mean())
         assert math.isnan(row["p_interaction"]) or row["difference_from_others"] == pytest.approx(
@@ -296,7 +297,6 @@ def _get_segments(compared: rn.Comparison, model: str, baseline: str, metric: st
 def _(compared: rn.Comparison, difference: float, p: float, segment: str, **names: str) -> bool:
     row = _get_segments(compared, **names).loc[segment]
     assert row["difference"] == difference and difference * row["over_all"] < 0
-    assert row["opposite_to_all"]
     return bool(row["p_corrected"] == p <= compared._data.testing.alpha)
 
 

@@ -46,6 +46,10 @@ def _check_segments(seed: int) -> list[str]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         segments = draw_segments(seed)
+    table = segments.summary
+    clear = table.index[table["p_corrected"] <= 0.05].get_level_values("metric")
+    named = [one.names["metric"] for one in segments._findings if one.kind == "different_segments"]
+    assert {*named} == {*clear}
     return check_claims(segments._findings, segments)
 
 
