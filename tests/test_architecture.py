@@ -57,17 +57,17 @@ PUBLIC = {
 #: Counted by `tests.package_size`, which has the budgets, too. A number may fall, never grow,
 #: except for a new subject. Records of arrays moved to ground, what a notebook shows of lists to
 #: results, and what scoring asks of metrics to say why they cannot be computed crosses borders.
-#: What only experiments fill of a comparison moved from results to the lab. Findings are a new
-#: subject, with claims in the tests; results are to come to 8,900 lines with them.
+#: What only experiments fill of a comparison moved from results to the lab. Findings were a
+#: new subject.
 MAX_MEMBERS = 45
 LIMITS = {
-    "code lines, ground": 1_187,
-    "code lines, core": 14_630,
-    "code lines, results": 9_148,
+    "code lines, ground": 1_185,
+    "code lines, core": 14_628,
+    "code lines, results": 8_900,
     "code lines, lab": 5_563,
-    "code lines, edges": 4_063,
-    "code lines": 34_586,
-    "code lines of the tests": 39_711,
+    "code lines, edges": 4_061,
+    "code lines": 34_337,
+    "code lines of the tests": 39_507,
     "files": 234,
     "names crossing a room's border": 372,
     "imports past a door": 0,

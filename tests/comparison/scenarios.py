@@ -20,6 +20,7 @@ METRICS = ["ndcg@3", "precision@3", "recall@3", "hit@3", "rr", "rmse"]
 LISTS = ["ndcg@3", "coverage@3", "gini@3", "novelty@3"]
 MISSING = -1e6
 ITEMS = [f"i{n}" for n in range(40)]
+FAMILIES = ["pairs", "pairs", "baseline", "metrics"]
 GROUPS = ["old", "new", "rare", "ads", "web", "app"]
 
 
@@ -125,7 +126,7 @@ def _draw_tests(draw: random.Random, names: list[str], *, of_mean: bool = False)
     tests = ["t"] * 4 + ["randomisation", "bootstrap"] + ([] if of_mean else ["wilcoxon", "sign"])
     test = draw.choice(tests)
     corrections = [None, None, "holm", "bonferroni", "bh", "none"]
-    family = draw.choice(["pairs", "pairs", "baseline", "metrics"])
+    family = draw.choice(FAMILIES)
     return {
         "test": test,
         "correction": draw.choice(corrections),
@@ -163,38 +164,39 @@ def compare_scores(draw: random.Random) -> rn.Comparison:
     return rn.compare(models, metrics=metrics, threshold=4, by=by, **_draw_tests(draw, [*models]))
 
 
-def compare_votes(draw: random.Random) -> rn.Comparison:
-    """Compare two models by signs or ranks: one wins a little for many users, and loses for few.
-
-    Or three, of which the first and the last have few users in common.
-    """
-    metric = register_metrics()[0]
-    if draw.random() < 0.3:
-        names, size = draw.sample(NAMES, 3), draw.choice([20, 30])
-        chain: dict[str, Rows] = {
-            name: [
-                (f"u{user}", item, score if is_in else MISSING, grade)
-                for user in range(2 * size)
-                for score in [9 - place + draw.random() / 2]
-                for is_in in [(user <= size, True, user >= size)[place]]
-                for item, grade in (("a", 5.0), ("b", 1.0))
-            ]
-            for place, name in enumerate(names)
-        }
-        return rn.compare(chain, metrics=metric, threshold=4)
-    losers, (name, other) = draw.choice([1, 3, 8]), draw.sample(NAMES, 2)
-    loss = draw.choice([1, 10, 30])
-    gains = [1] * 10 * losers + [-loss] * losers
-    rows: dict[str, Rows] = {
-        model: [
-            (f"u{user}", item, 50.0 + gain * (model == name) * (item == "a"), grade)
-            for user, gain in enumerate(gains)
-            for item, grade in (("a", 5.0), ("b", 1.0))
+def _rate(scores: list[list[float]], draw: random.Random) -> dict[str, Rows]:
+    """Return models whose users have these scores in the first own metric."""
+    return {
+        name: [
+            row
+            for user, score in enumerate(each)
+            for row in ((f"u{user}", "a", score, 5.0), (f"u{user}", "b", 0.0, 1.0))
         ]
-        for model in sorted((name, other))
+        for name, each in zip(draw.sample(NAMES, len(scores)), scores, strict=True)
     }
-    how = {"margin": draw.choice([None, 0.5]), "test": draw.choice(["sign", "wilcoxon"])}
-    return rn.compare(rows, metrics=metric, threshold=4, **how)
+
+
+def compare_votes(draw: random.Random) -> rn.Comparison:
+    """Compare models by signs or ranks: one wins a little for many users, and loses for few.
+
+    Or each of three wins against the next; or the first and the last have few users in common.
+    """
+    metric, kind = register_metrics()[0], draw.choice(["chain", "cycle", "few lose", "few lose"])
+    size, loss = draw.choice([10, 15, 30]), draw.choice([1, 10, 30])
+    if kind == "chain":
+        kept = range(size + 2), range(3 * size), range(2 * size - 2, 3 * size)
+        scores = [
+            [9 - place + draw.random() / 2 if user in each else MISSING for user in range(3 * size)]
+            for place, each in enumerate(kept)
+        ]
+        return rn.compare(_rate(scores, draw), metrics=metric, threshold=4)
+    gains = [50.0 + 1] * 10 * size + [50.0 - loss] * size
+    scores = [gains, *[[50.0] * len(gains)] * draw.choice([1, 1 + (loss != 10)])]
+    if kind == "cycle":
+        scores = [[float((user + place) % 3) for user in range(3 * size)] for place in range(3)]
+    how: dict[str, Any] = {"margin": draw.choice([None, 0.5]), "family": draw.choice(FAMILIES)}
+    test = draw.choice(["sign", "sign", "wilcoxon"])
+    return rn.compare(_rate(scores, draw), metrics=metric, threshold=4, test=test, **how)
 
 
 def compare_lists(draw: random.Random) -> rn.Comparison:

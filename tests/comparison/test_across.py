@@ -96,13 +96,6 @@ def test_lower_is_better_for_errors() -> None:
     assert row["mean_d_z"] < 0
     kinds = ["wins_by_data_set", "winner_on_average", "rough_prediction_intervals"]
     assert check_data_sets(found) == kinds
-    low, high, p = row[["mean_d_z_low", "mean_d_z_high", "p"]]
-    assert found.verdict == (
-        "Of 5 data sets, a is significantly better than b in rmse (rated items) on 5, b on 0, "
-        f"neither on 0. The mean d_z of a minus b is {row['mean_d_z']:.4f} (95 % interval "
-        f"{low:.4f} to {high:.4f}, p = {p:.2g}), so a is better on average over data sets like "
-        "these."
-    )
 
 
 def test_a_pair_may_be_better_here_and_worse_there() -> None:
@@ -112,15 +105,6 @@ def test_a_pair_may_be_better_here_and_worse_there() -> None:
     assert (row["wins_a"], row["wins_b"], row["tied"]) == (1, 1, 0)
     assert "no_winner_on_average" in check_data_sets(found)
     assert math.isnan(row["prediction_low"])
-    three = {"a": 0.5, "b": 4.0, "c": 0.9}
-    other = {"a": 4.0, "b": 0.5, "c": 0.9}
-    found = rn.across({"x": compared(90, 0, **three), "y": compared(90, 9, **other)})
-    assert "good" not in str(found)
-    assert found.differences["better"].map(type).isin([str, type(None)]).all()
-    first, second, *_ = found._judge()
-    assert "no_winners_on_average" in check_data_sets(found)
-    assert first.numbers["other_winner"] == 2
-    assert found.verdict == f"{first.sentence} {second.sentence}"
 
 
 def test_few_data_sets_are_few_observations() -> None:
@@ -152,6 +136,7 @@ def test_users_who_never_differ_give_no_d_z() -> None:
     same = rn.compare({"a": data["a"], "b": list(data["a"])}, metrics=["ndcg@5"])
     found = rn.across({"x": compared(60, 0, a=1.0, b=2.0), "y": same})
     second = found.differences.iloc[1]
+    assert (found.differences["better"][0], second["better"]) == ("a", None)
     assert second["difference"] == 0
     assert np.isnan([second["ci_low"], second["ci_high"], second["d_z"]]).all()
     row = found.pairs.iloc[0]
@@ -243,11 +228,10 @@ def test_the_metric_must_be_computed_in_the_same_way() -> None:
     assert "threshold is 4.0 for x and 3.0 for y." in found.remarks
 
 
-def test_different_tests_are_a_remark() -> None:
+@pytest.mark.parametrize("how", [{"alpha": 0.01}, {"family": "baseline"}])
+def test_different_tests_are_a_remark(how: dict[str, Any]) -> None:
     """Wins do not mean the same."""
-    other = rn.compare(models(70, 3), metrics=METRICS, alpha=0.01)
-    assert "different_tests" in check_data_sets(rn.across({"small": SMALL, "x": other}))
-    other = rn.compare(models(70, 3), metrics=METRICS, family="baseline")
+    other = rn.compare(models(70, 3), metrics=METRICS, **how)
     assert "different_tests" in check_data_sets(rn.across({"small": SMALL, "x": other}))
 
 

@@ -118,9 +118,6 @@ def test_identical_models_score_the_same() -> None:
     columns = ["p", "p_corrected", "difference", "relative"]
     assert found.pairwise[columns].to_numpy().tolist() == [[1, 1, 0, 0]]
     assert found.pairwise[["ci_low", "ci_high"]].isna().all(axis=None)
-    expected = "a and b have the same score in ndcg@10 (rated items) for each of 60 users."
-    assert found.verdict == f"{expected} Are they different models?"
-    assert "a and b have the same score for every user." in found.remarks
     assert found.leaderboard["tier"].tolist() == [1, 1]
 
 
@@ -130,13 +127,8 @@ def test_one_or_two_users_are_too_few() -> None:
     two = {"a": model(true, 0.5, 1), "b": model(true, 3.0, 2)}
     found = rn.compare(two)
     assert np.isfinite(found.pairwise["p"]).all()
-    rough = (
-        "are rough in ndcg@10 (1 of 1 pair); for a and b in ndcg@10: only 2 users have different"
-    )
-    assert rough in "\n".join(found.remarks)
     found = rn.compare({name: rows[:2] for name, rows in two.items()})
     assert found.pairwise["p"].isna().tolist() == [True]
-    assert found.verdict.startswith("Only 1 user can be compared in ndcg@10 (rated items), too")
     assert found.leaderboard["rank_high"].tolist() == [2, 2]
 
 

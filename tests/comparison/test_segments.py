@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
 
 import recsys_ndcg as rn
 from recsys_ndcg.significance import compare_groups
-from tests.comparison.models import Rows, models, ratings
+from tests.comparison.models import models
 from tests.errors import assert_rejected
 from tests.significance.textbook import holm, list_contrasts, mean_apart
 
@@ -64,6 +62,7 @@ def test_interactions_are_differences_of_differences() -> None:
             assert rows["p_interaction"].tolist() == expected.p_corrected[:, column].tolist()
         baseline = table.xs("good", level="model")
         assert np.isnan(baseline[["difference_from_others", "p_interaction"]].to_numpy()).all()
+    assert "p: differs from others" in str(found._document(kinds=["segments"]))
 
 
 def test_a_few_users_who_do_not_change_are_no_interaction() -> None:
@@ -89,31 +88,6 @@ def test_a_few_users_who_do_not_change_are_no_interaction() -> None:
     assert few["p_interaction"] == many["p_interaction"] > 0.05
 
 
-@pytest.mark.filterwarnings("ignore:.* is .* in random order")
-def test_a_remark_says_that_a_difference_depends_on_the_segment() -> None:
-    """Only if it is significant: the second model is better for a quarter of the users."""
-    groups = {f"u{user:04}": "few" if user % 4 == 0 else "many" for user in range(160)}
-    data: dict[str, Rows] = {"one": [], "two": []}
-    for place, (user, item, grade) in enumerate(ratings(160, longest=6)):
-        noise = 3 * ((place * 7919) % 101) / 101
-        data["one"].append((user, item, grade + noise, grade))
-        estimated = grade if groups[user] == "few" else grade + 3 * ((place * 104729) % 103) / 103
-        data["two"].append((user, item, estimated, grade))
-    found = rn.compare(data, metrics=["ndcg@3"], by=pd.Series(groups))
-    rows = found.segments.loc["ndcg@3"].xs("two", level="model")
-    few, p = rows.loc["few", ["difference_from_others", "p_interaction"]]
-    (line,) = [one for one in found.remarks if "depends on" in one]
-    assert line.startswith(
-        "The difference of two from one in ndcg@3 depends on the segment: "
-        f"in few it is {few:.4f} higher than elsewhere (corrected p = {p:.2g}), in many it is "
-        f"{few:.4f} lower than elsewhere"
-    )
-    assert "p: differs from others" in str(found._document(kinds=["segments"]))
-    by_lot = {user: "ab"[place % 2] for place, user in enumerate(groups)}
-    same = rn.compare(data, metrics=["ndcg@3"], by=by_lot)
-    assert not [one for one in same.remarks if "depends on" in one]
-
-
 def test_differences_of_errors_are_in_the_metrics_units() -> None:
     """The poorer model has larger ones."""
     table = rn.compare(models(), metrics=["rmse"], by="list_length").segments.loc["rmse"]
@@ -121,52 +95,6 @@ def test_differences_of_errors_are_in_the_metrics_units() -> None:
     assert (rows["difference"] > 0).all()
     low, high = rows["difference_low"], rows["difference_high"]
     assert rows["difference"].between(low, high, inclusive="neither").all()
-
-
-@pytest.mark.filterwarnings("ignore:one. ndcg@3 is .* in random order")
-def test_a_remark_names_a_segment_that_differs_from_the_whole() -> None:
-    """Of all users the second model is better, of a quarter the first."""
-    groups = {f"u{user:04}": "few" if user % 4 == 0 else "many" for user in range(240)}
-    data: dict[str, Rows] = {"one": [], "two": []}
-    for user, item, grade in ratings(240, longest=6):
-        for name, better in (("one", "few"), ("two", "many")):
-            estimated = grade if groups[user] == better else -grade
-            data[name].append((user, item, estimated, grade))
-    found = rn.compare(data, metrics=["ndcg@3"], by=pd.Series(groups))
-    rows = found.segments.loc["ndcg@3"].xs("two", level="model")
-    assert rows["opposite_to_all"].tolist() == [True, False]
-    (line,) = [one for one in found.remarks if one.startswith("In segment few, two is 0.")]
-    assert "below one in ndcg@3" in line
-
-
-def test_a_remark_names_simpsons_paradox() -> None:
-    """Pooled over users whom the two models weigh differently."""
-    rows: dict[str, Rows] = {"one": [], "two": []}
-    recommended = [  # hits and recommended items: 90 % of few, or all of one
-        ("easy", "one", 9, 10), ("easy", "two", 1, 1), ("hard", "one", 0, 1),
-        ("hard", "two", 2, 12),
-    ]  # fmt: skip
-    for (segment, name, hits, count), user, place in product(recommended, range(30), range(20)):
-        is_in = place < hits or 10 <= place < 10 + count - hits
-        grade, estimated = (5.0 if place < 10 else 1.0), 8.0 * is_in + 1 - place / 100
-        rows[name].append((f"{segment}{user}", f"i{place}", estimated, grade))
-    how: dict[str, Any] = {"convention": rn.Convention(recommend_from=5.0, short_list="n")}
-    how |= {"metrics": ["precision@20"], "threshold": 4}
-    found = rn.compare(rows, by=lambda table: table.index.str[:4], **how)
-    pooled, parts = found.leaderboard["pooled"], found.segments.loc["precision@20"]["pooled"]
-    assert all(parts[one, "two"] > parts[one, "one"] for one in ("easy", "hard"))
-    assert pooled["two"] < pooled["one"]
-    (line,) = [one for one in found.remarks if "Simpson" in one]
-    assert "in every segment two is above one in pooled precision@20" in line
-    assert "but over all segments together it is below" in line
-
-
-def test_a_remark_counts_users_in_no_segment() -> None:
-    """They are no part of the whole that segments are compared with."""
-    groups = {f"u{user:04}": "some" for user in range(20)}
-    found = rn.compare(models(), metrics=["ndcg@3"], by=groups)
-    assert "40 of 60 users are in no segment." in found.remarks
-    assert found.segments["users"].max() == 20
 
 
 def test_labels_of_saved_reports_may_be_anything(tmp_path: Path) -> None:

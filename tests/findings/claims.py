@@ -47,7 +47,6 @@ def check_claims(findings: Iterable[Finding], known: Any) -> list[str]:
     kinds = []
     for finding in findings:
         check = CLAIMS.get((finding.kind, type(known))) or CLAIMS[finding.kind]
-        is_true = check(known, **finding.numbers, **finding.names)
-        assert is_true is not False, finding
+        assert check(known, **finding.numbers, **finding.names), finding
         kinds.append(finding.kind)
     return kinds

@@ -284,6 +284,7 @@ def _get_segments(compared: rn.Comparison, model: str, baseline: str, metric: st
     known = table[table["difference"].notna()].assign(over_all=gains[~pd.isna(segments)].mean())
     for name, row in known.iterrows():
         inside = segments == name
+        assert row["opposite_to_all"] == (row["difference"] * row["over_all"] < 0)
         rest = gains[~inside & ~pd.isna(segments)].mean()
         assert row["difference"] == pytest.approx(gains[inside].mean())
         assert math.isnan(row["p_interaction"]) or row["difference_from_others"] == pytest.approx(
@@ -323,11 +324,26 @@ def _(compared: rn.Comparison, differences: list[float], segments: list[str], mo
     return bool((rows * gain < 0).all())
 
 
+def _list_kinds_due(compared: rn.Comparison) -> set[str]:
+    """Return the kinds that the tables ask for, of those that are easy to tell."""
+    test, alpha = compared._data.testing.test, compared._data.testing.alpha
+    due = {"disputed_test": test in {"sign", "wilcoxon"}}
+    due["dropped_users"] = any(compared._data.n_dropped_users.values())
+    if (segment_of_user := compared._data.segment_of_user) is not None:
+        table = compared.segments
+        is_opposite = table["opposite_to_all"] & (table["p_corrected"] <= alpha)
+        due["users_in_no_segment"] = segment_of_user.isna().any()
+        due["opposite_segment"] = is_opposite.any()
+        due["dependent_difference"] = (table["p_interaction"] <= alpha).any()
+    return {kind for kind, is_due in due.items() if is_due}
+
+
 def check_remarks(compared: rn.Comparison) -> list[str]:
     """Check each remark, and that none of some kinds is missing; return their kinds."""
     by_kind: dict[str, list[Finding]] = {}
     for finding in compared._remarks:
         by_kind.setdefault(finding.kind, []).append(finding)
+    assert _list_kinds_due(compared) <= by_kind.keys()
     pairs = [(each.names["model"], each.names["other"]) for each in by_kind.get("equal_pair", [])]
     assert pairs == list_equal_pairs(compared)
     rough = [metric for each in by_kind.get("rough_tests", []) for metric in each.names["metrics"]]

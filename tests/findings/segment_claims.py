@@ -28,6 +28,8 @@ def _(segments: Any, by: str, segment: str) -> bool:
 def _(known: Any, enough: int, sizes: list[int], segments: list[str]) -> bool:
     counts = {str(name): report.counts["users"] for name, report in known.items()}
     small = {name: count for name, count in counts.items() if count < enough == 10}
+    tested = known.summary["p"].dropna().index.get_level_values("segment").map(str)
+    assert small.keys().isdisjoint(tested)
     return dict(zip(segments, sizes, strict=True)) == small
 
 

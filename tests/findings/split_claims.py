@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -49,11 +49,10 @@ class DrawnSplit:
     def _parts(self) -> dict[str, pd.DataFrame]:
         parts = {}
         for name, table in self.given.items():
-            user, item = (table[side].astype(str).astype(object) for side in ("user", "item"))
-            parts[name] = table.assign(user=user, item=item, pair=user + " " + item)
-        for name, part in parts.items():
-            parts[name] = _flag_rows(part, parts["train"], parts["test"])
-        return parts
+            ids = table[["user", "item"]].astype(str).replace(r"\.0$", "", regex=True)
+            parts[name] = table.assign(**ids.astype(object), pair=ids["user"] + " " + ids["item"])
+        rated = parts["train"], parts["test"]
+        return {name: _flag_rows(part, *rated) for name, part in parts.items()}
 
 
 def _flag_rows(part: pd.DataFrame, train: pd.DataFrame, test: pd.DataFrame) -> pd.DataFrame:
@@ -133,7 +132,9 @@ def _spoil(rng: np.random.Generator, parts: dict[str, pd.DataFrame]) -> None:
         parts[part] = table.drop(columns=missing)
     if rng.random() < 0.1:
         side = rng.choice(["user", "item"])
-        parts["test"] = parts["test"].assign(**{side: pd.factorize(parts["test"][side])[0]})
+        for part, kind in (("train", float), ("test", str)):
+            ids = parts[part][side].str[1:].astype(int).astype(kind)
+            parts[part] = parts[part].assign(**{side: ids})
 
 
 def _draw_lists(rng: np.random.Generator, test: pd.DataFrame) -> pd.DataFrame:
@@ -155,11 +156,12 @@ def _count(flags: Any) -> dict[str, float]:
 
 
 def _name_rows(part: pd.DataFrame, flags: Any) -> tuple[str, ...]:
-    first = part[np.asarray(flags)].head(3)
-    return tuple(
-        f"user {user!r} item {item!r}"
-        for user, item in zip(first["user"], first["item"], strict=True)
-    )
+    first = part.loc[np.asarray(flags), ["user", "item"]].head(3)
+    return tuple(f"user {user!r} item {item!r}" for user, item in first.to_numpy())
+
+
+def _describe_rows(part: pd.DataFrame, flags: Any) -> dict[str, Any]:
+    return {**_count(flags), "rows": _name_rows(part, flags)}
 
 
 #: Of checks of rows: the part, the fault, how bad it is, and above which share.
@@ -178,7 +180,7 @@ _ROWS = {
 def _claim_rows(how: tuple[str, str, str, float], split: DrawnSplit, **said: Any) -> str:
     name, fault, severity, least = how
     part = split[name]
-    assert said == {**_count(part[fault]), "rows": _name_rows(part, part[fault])}
+    assert said == _describe_rows(part, part[fault])
     return severity if part[fault].mean() > least else "fact"
 
 
@@ -243,16 +245,12 @@ def _(split: DrawnSplit, **said: float) -> str:
 
 
 @claim("filtered_by_number_of_rows")
-def _(split: DrawnSplit, **said: Sequence[Any]) -> str:
+def _(split: DrawnSplit, sides: list[str], least: list[int], shares: list[float]) -> str:
     every = pd.concat([split[name] for name in split.given if name != "lists"])
-    expected: dict[str, list[Any]] = {"sides": [], "least": [], "shares": []}
-    for side in ("user", "item"):
-        n_rows = every[side].value_counts()
-        share = (n_rows == n_rows.min()).mean()
-        if n_rows.min() > 1 and share > 0.01:
-            for values, value in zip(expected.values(), (side, n_rows.min(), share), strict=True):
-                values.append(value)
-    assert said == expected
+    counts = {side: every[side].value_counts() for side in ("user", "item")}
+    fewest = [(side, n.min(), (n == n.min()).mean()) for side, n in counts.items()]
+    due = [(side, n_rows, share) for side, n_rows, share in fewest if n_rows > 1 and share > 0.01]
+    assert [*zip(sides, least, shares, strict=True)] == due
     return "fact"
 
 
@@ -309,15 +307,13 @@ def _(split: DrawnSplit, *, test: float, train: float, p: float, **said: float) 
 
 
 @claim("validation_made_like_test")
-def _(split: DrawnSplit, **said: Sequence[Any]) -> str:
-    test, late = (_measure_shares(split[name], split["train"]) for name in ("test", "validation"))
-    names = [name for name in test if abs(test[name] - late.get(name, np.nan)) > 0.2]
-    expected = {
-        "test": [test[name] for name in names],
-        "validation": [late[name] for name in names],
-    }
-    assert said == {"shares": names, **expected}
-    return "warning" if names else "fact"
+def _(split: DrawnSplit, shares: list[str], **said: list[float]) -> str:
+    parts = ("test", "validation")
+    measured = {part: _measure_shares(split[part], split["train"]) for part in parts}
+    test, late = measured.values()
+    assert shares == [name for name in test if abs(test[name] - late.get(name, np.nan)) > 0.2]
+    assert said == {part: [each[name] for name in shares] for part, each in measured.items()}
+    return "warning" if shares else "fact"
 
 
 def _measure_shares(part: pd.DataFrame, train: pd.DataFrame) -> dict[str, float]:
@@ -374,10 +370,10 @@ def _(split: DrawnSplit, lengths: list[int], drawn: int | None = None) -> str:
 
 
 @claim("test_items_missing_from_candidates")
-def _(split: DrawnSplit, *, is_sampled: bool, rows: Any, **said: Any) -> str:
-    test, is_missing = split["test"], _is_missing(split)
-    assert (is_sampled, said) == (_is_sampled(split), _count(is_missing))
-    assert rows == _name_rows(test, is_missing)
+def _(split: DrawnSplit, *, is_sampled: bool, **said: Any) -> str:
+    is_missing = _is_missing(split)
+    assert said == _describe_rows(split["test"], is_missing)
+    assert is_sampled == _is_sampled(split)
     return "error" if is_sampled and is_missing.any() else "fact"
 
 

@@ -30,7 +30,8 @@ def test_optional_pieces() -> None:
     assert _fill(text, low=None, names="b") == "A from b."
     assert _fill("A[ {low:size}| of {names}].", names=()) == "A."
     assert _fill("It [{sure:?}is|may be].", sure=False) == "It may be."
-    assert _fill("{low:number}", low=np.nan) == "-"
+    assert _fill("{low:number} {low:size}", low=np.nan) == "- -"
+    assert _fill("{low:number} {low:size}", low=-0.0) == "0.0000 0.0000"
     assert _fill("{low:.0%} in {names}, {'a': 1}", low=0.5, names="5%") == "50 % in 5%, {'a': 1}"
     with pytest.raises(KeyError):
         _fill("{low:number}")
@@ -64,6 +65,8 @@ def test_of_many_findings_the_first_are_said() -> None:
     pairs = [Finding("equal_pair", names={"model": "a", "other": name}) for name in "bcdef"]
     assert write_sentences(pairs)[3:] == ["… and the same for 2 more pairs."]
     assert len(write_sentences(pairs[:4])) == 4
+    counted = [kind for kind, template in read_templates().items() if template.more]
+    assert {"equal_pair", "different_order", "missing_lists"} < {*counted}
 
 
 def _list_sentences(template: Template) -> list[str]:

@@ -258,12 +258,17 @@ def _(known: Numbers, models: list[str], others: list[str], *, count: int, worse
     return worse_than_some != loses_to_all and known.is_tested(**tested)
 
 
-@claim("contradicting_means")
-def _(known: Numbers, models: list[str], others: list[str], **_: Any) -> bool:
+def list_contradictions(known: Numbers) -> set[tuple[str, str]]:
+    """Return the pairs of which the test favours one model, and the means the other."""
     rows = [*known.rows[["a", "b"]].itertuples(index=False)]
     pairs = {names: known.pair(*names) for a, b in rows for names in ((a, b), (b, a))}
-    due = {names for names, pair in pairs.items() if pair.gain > 0 > pair.direction}
-    return known.test in _OF_RANKS and {*zip(models, others, strict=True)} == due
+    return {names for names, pair in pairs.items() if pair.gain > 0 > pair.direction}
+
+
+@claim("contradicting_means")
+def _(known: Numbers, models: list[str], others: list[str], **_: Any) -> bool:
+    assert known.test in _OF_RANKS
+    return {*zip(models, others, strict=True)} == list_contradictions(known) != set()
 
 
 @claim("against_baseline", "against_chance")
@@ -300,19 +305,24 @@ def _(known: Numbers, least: float | None = None, most: float | None = None, **_
 
 def _is_within(
     known: Numbers, margin: float, *, shown: tuple[bool, bool], is_open: bool | None = None,
-    **names: str,
+    is_far: bool | None = None, **names: str,
 ) -> bool:  # fmt: skip
-    """Return whether neither, one or both of two models are shown to be not worse."""
+    """Return whether neither, one or both of two models are shown to be not worse.
+
+    And whether the better one is shown to be ahead by the margin.
+    """
     pair = known.pair(*(names[role] for role in names if role not in {"metric", "ranked"}))
     assert margin == known.margin and is_open in {None, not pair.direction}
+    least = pair.gain if np.isnan(pair.ends).any() else min(pair.ends)
+    assert is_far in {None, least >= margin}
     return shown == (pair.p_not_worse <= known.alpha, pair.p_not_better <= known.alpha)
 
 
 claim("equivalent")(partial(_is_within, shown=(True, True)))
 claim("either_may_be_worse")(partial(_is_within, shown=(False, False)))
 claim("one_not_worse_by_margin")(partial(_is_within, shown=(True, False), is_open=True))
-for _kind in ("worse_by_margin", "maybe_worse_by_margin"):
-    claim(_kind)(partial(_is_within, shown=(True, False), is_open=False))
+for _kind, _is_far in {"worse_by_margin": True, "maybe_worse_by_margin": False}.items():
+    claim(_kind)(partial(_is_within, shown=(True, False), is_open=False, is_far=_is_far))
 
 
 @claim("within_margin", "none_within_margin")
@@ -341,6 +351,12 @@ class Gated:
         self.is_constant = len(self.gains) > 1 and self.gains.std() < 1e-12
         if self.is_constant and self.gains.mean() > -self.margin:
             self.p_less = 2.0 ** -len(self.gains)  # of random signs
+
+    @property
+    def is_rough(self) -> bool:
+        """Whether few users differ, or the gains are skewed."""
+        few = (self.gains.abs() > _NEAR).sum() < 30
+        return len(self.gains) > 1 and (few or len(self.gains) < 25 * stats.skew(self.gains) ** 2)
 
     def has(self, *, p_due: float, **numbers: Any) -> bool:
         """Return whether these are the gate's numbers, and p is due."""

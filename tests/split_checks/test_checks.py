@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 
 import recsys_ndcg as rn
 from tests.commands import csv_of, json_of, run
-from tests.errors import rejects
+from tests.errors import assert_rejected, rejects
 from tests.findings.claims import CLAIMS
 from tests.findings.split_claims import draw_split
 from tests.pages import page_of
@@ -24,7 +25,7 @@ Parts = dict[str, Any]
 HOW: Any = {"threshold": 4}
 VERDICTS = ("error", "warning", "fact")
 #: Drawn splits in which every check finds something.
-QUICK = (*range(36), 63, 75, 98)
+QUICK = (*range(36), 63, 75, 98, 112, 142)
 
 
 def make_split() -> Parts:
@@ -47,6 +48,14 @@ def make_split() -> Parts:
 def check(parts: Parts, **how: Any) -> Any:
     """Check parts."""
     return rn.check_split(**parts, **{**HOW, **how})
+
+
+def write(parts: Parts, folder: Path) -> list[Path]:
+    """Write the training and the test rows as CSV, and return the files."""
+    paths = [folder / "train.csv", folder / "test.csv"]
+    for path in paths:
+        parts[path.stem].to_csv(path, index=False)
+    return paths
 
 
 def leak(parts: Parts) -> Parts:
@@ -83,75 +92,43 @@ def test_findings_of_drawn_splits_are_true(seeds: Iterable[int]) -> None:
     assert table <= drawn
 
 
-@pytest.mark.parametrize(("rating", "p"), [(3, 1.0), (4, 0.0)])
-def test_equal_ratings_differ_with_certainty_or_not_at_all(rating: int, p: float) -> None:
-    """If all of a part are equal, there is no chance in the difference of the means."""
-    parts = make_split()
-    parts = {name: parts[name].assign(rating=3) for name in ("train", "test")}
-    found = check({**parts, "test": parts["test"].assign(rating=rating)})["rating shift"]
-    assert found.numbers["p"] == p
-    assert found.severity == ("warning" if rating == 4 else "fact")
-
-
-def test_ids_are_compared_as_text() -> None:
-    """1, 1.0 and "1" are the same then."""
-    parts = make_split()
-    parts["test"] = parts["test"].assign(user=parts["test"]["user"].astype(str))
-    parts["train"] = parts["train"].assign(user=parts["train"]["user"].astype(float))
-    assert check(parts)["users unknown in training"].numbers["count"] == 0
-
-
-@pytest.mark.parametrize("sizes", slow([1, 1], [90, 9, 1], [30] * 5, [200, *[1] * 50]))
-def test_the_mean_square_of_z_is_one_for_few_items_too(sizes: list[int]) -> None:
-    """However many rows one of them has."""
-    rng = np.random.default_rng(0)
+def _draw_rows_of_items(rng: Any, sizes: list[int]) -> Frame:
+    """Return a row per user, of items of which some have more rows."""
     item = rng.choice(len(sizes), 1200, p=np.array(sizes) / sum(sizes))
-    frame = pd.DataFrame({"user": np.arange(1200), "item": item})
-    found = []
-    for _ in range(300):
-        test = rng.permutation(1200)[:240]
-        report = rn.check_split(frame.drop(test.tolist()), frame.loc[test])
-        found.append(report["popularity shift"].numbers)
-    squares = [one["z_squared"] for one in found]
-    assert abs(np.mean(squares) - 1) < 4 * np.std(squares) / np.sqrt(len(squares))
-    p_values = [one["p"] for one in found]
-    assert np.mean([one < 0.05 for one in p_values]) < 0.12
-    assert abs(np.mean([one < 0.5 for one in p_values]) - 0.5) < 0.1
+    return Frame({"user": np.arange(1200), "item": item})
 
 
-def _make_active_users_of_rare_items(rng: Any) -> pd.DataFrame:
+def _draw_active_users(rng: Any) -> Frame:
     """Return rows of users who know rarer items, the more rows they have."""
-    popularity = 1 / np.arange(1.0, 201)
-    rows = []
+    popularity, rows = 1 / np.arange(1.0, 201), []
     for user in range(300):
         n = int(rng.choice([3, 10, 60]))
         weight = popularity ** (0.3 if n == 60 else 1)
         items = rng.choice(200, n, replace=False, p=weight / weight.sum())
         rows += [(user, item) for item in items]
-    return pd.DataFrame(rows, columns=["user", "item"])
+    return Frame(rows, columns=["user", "item"])
 
 
-def _draw_rows_of_each_user(frame: pd.DataFrame, n: int, rng: Any) -> Any:
-    """Return flags of n rows of each user, drawn at random."""
-    keys = pd.Series(rng.random(len(frame)), frame.index)
-    return keys.groupby(frame["user"]).rank(method="first") <= n
+@pytest.mark.parametrize("case", slow([1, 1], [90, 9, 1], [30] * 5, [200, *[1] * 50], 1, 2))
+def test_random_splits_shift_no_popularity(case: list[int] | int) -> None:
+    """However many rows an item has; nor do one or two random rows of each user.
 
-
-@pytest.mark.parametrize("n", slow(1, 2))
-def test_false_alarms_on_random_rows_of_each_user_are_rare(n: int) -> None:
-    """Though active users know rarer items, which are seldom left out then."""
-    rng = np.random.default_rng(0)
-    frame = _make_active_users_of_rare_items(rng)
-    found = []
-    for _ in range(200):
-        is_test = _draw_rows_of_each_user(frame, n, rng)
-        report = rn.check_split(frame[~is_test], frame[is_test])
-        found.append(report["popularity shift"].numbers)
-    p_values = np.array([one["p"] for one in found])
-    assert np.mean([one["z_squared"] for one in found]) == pytest.approx(1, abs=0.05)
-    assert np.mean(p_values <= 0.05) < 0.1
-    assert np.mean(p_values <= 0.01) < 0.04
-    assert abs(np.mean(p_values <= 0.5) - 0.5) < 0.12
+    Although active users know rarer items, which are seldom left out then.
+    """
+    rng, numbers = np.random.default_rng(0), []
+    is_of_users = isinstance(case, int)
+    frame = _draw_active_users(rng) if isinstance(case, int) else _draw_rows_of_items(rng, case)
+    for _ in range(300):
+        keys = pd.Series(rng.random(len(frame)), frame.index)
+        places = keys.groupby(frame["user"]).rank() if is_of_users else keys.rank()
+        is_test = places <= (case if is_of_users else 240)
+        found = rn.check_split(frame[~is_test], frame[is_test])["popularity shift"].numbers
+        numbers.append((found["z_squared"], found["p"]))
+    squares, p = np.array(numbers).T
+    assert abs(squares.mean() - 1) < 4 * squares.std() / np.sqrt(len(squares))
+    assert (p <= 0.05).mean() < 0.1
+    assert (p <= 0.01).mean() < 0.04
+    assert abs((p <= 0.5).mean() - 0.5) < 0.1
 
 
 @pytest.mark.slow
@@ -214,31 +191,14 @@ def test_what_cannot_be_read_within_a_memory_limit_is_named(tmp_path: Path) -> N
             rn.check_split(path, test)
 
 
-def test_checks_of_times_and_ratings_are_skipped_without_them() -> None:
-    """If all are missing, or all times are the same."""
-    parts = make_split()
-    none = check({**parts, "test": parts["test"].assign(rating=np.nan, timestamp=np.nan)}).skipped
-    assert none["rating shift"] == none["share of relevant rows"] == "ratings"
-    assert none["overlap of periods"].startswith("different times")
-    same = {name: part.assign(timestamp=0) for name, part in parts.items()}
-    assert check(same).skipped["overlap of periods"].startswith("different times")
-
-
 def test_files_without_rows_are_rejected(tmp_path: Path) -> None:
-    """In memory and on disk, as one part or the other; and no test rows at all."""
+    """In memory and on disk, as one part or the other."""
     train, test = tmp_path / "train.csv", tmp_path / "test.csv"
     train.write_text("user,item\n1,2\n")
     test.write_text("user,item\n")
-    for limit in (None, "4GB"):
-        for parts in ((train, test), (test, train)):
-            with rejects("[Tt]here are no rows", whole=False):
-                rn.check_split(*parts, memory_limit=limit)
-    with rejects("columns: user and rating would both be read from the column 'user'"):
-        rn.check_split(make_split()["train"], make_split()["test"], columns={"rating": "user"})
-    with rejects("test is None"):
-        rn.check_split(train, None)
-    with rejects("There are no rows in the results"):
-        rn.check_split(train, [(1, 2)], lists=make_split()["lists"].head(0))
+    for limit, parts in product((None, "4GB"), ((train, test), (test, train))):
+        with rejects("[Tt]here are no rows", whole=False):
+            rn.check_split(*parts, memory_limit=limit)
 
 
 @pytest.mark.filterwarnings("ignore:Using who as user")
@@ -286,36 +246,46 @@ def test_batches_of_users_add_up() -> None:
 
 
 def test_what_is_missing_is_named() -> None:
-    """Checks that need times, ratings, a threshold, lists or validation rows."""
+    """If there is no such column, if all values are missing, or if all times are the same."""
     parts = make_split()
     few = {name: parts[name][["user", "item"]] for name in ("train", "test")}
-    found = rn.check_split(**few)
-    assert found.skipped["test period"] == "different times (column timestamp)"
-    assert found.skipped["rating shift"] == "ratings"
+    none = {**parts, "test": parts["test"].assign(rating=np.nan, timestamp=np.nan)}
+    for skipped in (check(few).skipped, check(none).skipped):
+        assert skipped["rating shift"] == skipped["share of relevant rows"] == "ratings"
+        assert skipped["test period"] == "different times (column timestamp)"
+    same = check({name: part.assign(timestamp=0) for name, part in parts.items()})
+    assert same.skipped["overlap of periods"] == "different times (column timestamp)"
     with rejects("no check 'test period': it needs different times"):
-        found["test period"]
+        same["test period"]
     with rejects("no check 'typo'"):
-        found["typo"]
+        same["typo"]
 
 
-def test_parts_that_cannot_be_read_are_rejected() -> None:
+SPLIT = make_split()
+UNREADABLE: dict[str, dict[str, Any]] = {
+    "test: there are no rows": {"test": SPLIT["test"].head(0)},
+    "test is None": {"test": None},
+    "There are no rows in the results": {"lists": SPLIT["lists"].head(0)},
+    "train: .*no column 'user'": {"train": SPLIT["train"].drop(columns="user")},
+    "columns: user and rating would both be read from .* 'user'": {"columns": {"rating": "user"}},
+    "threshold must be a finite number": {"threshold": np.nan},
+    "train: timestamp: text such as 'soon', which is no time, in row 0, 1, 2": {
+        "train": SPLIT["train"].assign(timestamp="soon")
+    },
+}
+
+
+@pytest.mark.parametrize("match", UNREADABLE)
+def test_what_cannot_be_read_is_rejected(match: str) -> None:
     """With the name of the part."""
-    parts = make_split()
-    with rejects("test: there are no rows"):
-        rn.check_split(parts["train"], parts["test"].head(0))
-    with rejects("train: .*no column 'user'"):
-        rn.check_split(parts["train"].drop(columns="user"), parts["test"])
-    with rejects("threshold must be a finite number"):
-        rn.check_split(parts["train"], parts["test"], threshold=np.nan)
-    with rejects("train: timestamp: text such as 'soon', which is no time, in row 0, 1, 2"):
-        rn.check_split(parts["train"].assign(timestamp="soon"), parts["test"])
+    how: dict[str, Any] = {"train": SPLIT["train"], "test": SPLIT["test"], **UNREADABLE[match]}
+    assert_rejected(match, rn.check_split, **how)
 
 
 def test_the_report_is_printed_and_has_a_page() -> None:
     """The worst verdict first; the page has every sentence."""
     pytest.importorskip("jinja2")
-    parts = leak(make_split())
-    found = check(parts)
+    found = check(leak(make_split()))
     text, page = str(found), found.to_html()
     assert "This split has errors" in text
     assert "3 of 303 test rows (1.0 %) are in training, too. First: user 0 item" in text
@@ -329,15 +299,7 @@ def test_the_command_exits_by_the_verdict(tmp_path: Path) -> None:
     """--fail-on error, or also a warning."""
     parts = make_split()
     parts["test"] = parts["test"].assign(rating=4)
-    for name in ("train", "test"):
-        parts[name].to_csv(tmp_path / f"{name}.csv", index=False)
-    words: list[str | Path] = [
-        "check-split",
-        tmp_path / "train.csv",
-        tmp_path / "test.csv",
-        "--threshold",
-        "4",
-    ]
+    words: list[str | Path] = ["check-split", *write(parts, tmp_path), "--threshold", "4"]
     assert run(*words).exit_code == 0
     passed = run(*words, "--fail-on", "error")
     assert (passed.exit_code, passed.stderr) == (0, "passed: No finding fails (fail on: error).\n")
@@ -346,9 +308,8 @@ def test_the_command_exits_by_the_verdict(tmp_path: Path) -> None:
     assert failed.stderr.startswith("failed: 2 findings fail: rating_shift, share_of_relevant_rows")
     assert run(*words, "--fail-on", "rating_shift,error").exit_code == 1
     assert run(*words, "--fail-on", "pairs_in_both_parts").exit_code == 0
-    accepted = run(
-        *words, "--fail-on", "warning", "--accept", "rating shift,share_of_relevant_rows"
-    )
+    kinds = "rating shift,share_of_relevant_rows"
+    accepted = run(*words, "--fail-on", "warning", "--accept", kinds)
     text = "(fail on: warning; accepted: rating_shift, share_of_relevant_rows)"
     assert (accepted.exit_code, accepted.stderr) == (0, f"passed: No finding fails {text}.\n")
     found = json_of(*words)
@@ -359,11 +320,8 @@ def test_the_command_exits_by_the_verdict(tmp_path: Path) -> None:
 
 def test_a_row_of_csv_has_the_first_rows_at_fault(tmp_path: Path) -> None:
     """With semicolons between them."""
-    parts = leak(make_split())
-    for name in ("train", "test"):
-        parts[name].to_csv(tmp_path / f"{name}.csv", index=False)
-    table = csv_of("check-split", tmp_path / "train.csv", tmp_path / "test.csv", index_col="check")
-    found = rn.check_split(tmp_path / "train.csv", tmp_path / "test.csv").checks
+    paths = write(leak(make_split()), tmp_path)
+    table, found = csv_of("check-split", *paths, index_col="check"), rn.check_split(*paths).checks
     assert list(table) == list(found)
     at_fault: Any = found.loc["pairs in both parts", "rows"]
     assert len(at_fault) == 3
