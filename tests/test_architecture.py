@@ -67,7 +67,7 @@ LIMITS = {
     "code lines, lab": 5_563,
     "code lines, edges": 4_061,
     "code lines": 34_337,
-    "code lines of the tests": 39_507,
+    "code lines of the tests": 39_516,
     "files": 234,
     "names crossing a room's border": 372,
     "imports past a door": 0,

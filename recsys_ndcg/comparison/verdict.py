@@ -202,9 +202,9 @@ def _judge_runner_up(result: MetricComparison, best: int, second: int) -> list[F
     """Find how far the only model of the first tier is ahead of the next."""
     pair = result.pairs.tolist().index(sorted([best, second]))
     turn = 1 if best < second else -1
-    is_ahead = turn * result.mean_tests.difference[pair] >= 0
-    kind = "runner_up" if is_ahead else "runner_up_with_better_mean"
-    gap = _compare_pair(result, kind, pair, turn if is_ahead else -turn)
+    lead = int(np.sign(turn * result.mean_tests.difference[pair]))
+    kinds = "runner_up_with_equal_mean", "runner_up", "runner_up_with_better_mean"
+    gap = _compare_pair(result, kinds[lead], pair, turn * (lead or 1))
     return [gap, *(_judge_margin(result, pair) or [_find_share(result, pair)])]
 
 

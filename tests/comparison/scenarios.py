@@ -191,7 +191,7 @@ def compare_votes(draw: random.Random) -> rn.Comparison:
         ]
         return rn.compare(_rate(scores, draw), metrics=metric, threshold=4)
     gains = [50.0 + 1] * 10 * size + [50.0 - loss] * size
-    scores = [gains, *[[50.0] * len(gains)] * draw.choice([1, 1 + (loss != 10)])]
+    scores = [gains, *[[50.0] * len(gains)] * draw.choice([1, 2])]
     if kind == "cycle":
         scores = [[float((user + place) % 3) for user in range(3 * size)] for place in range(3)]
     how: dict[str, Any] = {"margin": draw.choice([None, 0.5]), "family": draw.choice(FAMILIES)}

@@ -45,7 +45,7 @@ _PARTS = {
     "ranks": "no_winner_by_ranks_or_signs",
     "winner": "clear_winner|winner_by_signs|winner_by_ranks",
     "first": "best_of_all|alone_in_first_tier",
-    "next": "runner_up|runner_up_with_better_mean",
+    "next": "runner_up|runner_up_with_equal_mean|runner_up_with_better_mean",
     "mean": "equal_means|better_mean|mean_agrees|mean_contradicts",
     "baseline": "against_baseline",
     "chance": "against_chance|all_above_chance",

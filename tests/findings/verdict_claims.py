@@ -237,13 +237,18 @@ def _(known: Numbers, winner: str, others: list[str], count: int, **tested: Any)
     return count == len(behind) and known.is_tested(**tested)
 
 
-def _comes_next(known: Numbers, winner: str, loser: str, **numbers: Any) -> bool:
+def _comes_next(
+    known: Numbers, winner: str, loser: str, *, is_equal: bool = False, **numbers: Any
+) -> bool:
     first, second = sorted([winner, loser], key=known.tier)
     assert known.tier(first) == 1 and second == next(name for name in known.models if name != first)
+    if is_equal:
+        return known.pair(winner, loser).gain == 0
     return _has_better_mean(known, winner, loser, direction=None, **numbers)
 
 
 claim("runner_up")(_comes_next)
+claim("runner_up_with_equal_mean")(partial(_comes_next, is_equal=True))
 claim("runner_up_with_better_mean")(_comes_next)
 
 
