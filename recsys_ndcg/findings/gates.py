@@ -122,9 +122,8 @@ def check_findings(
 ) -> Gate:
     """Return the gate of some findings, as `HasFindings.gate`; raise if there is no such kind."""
     failing = _read_kinds(fail_on, list_kinds())
-    if not failing:
-        msg = "A gate needs what fails it. Pass `fail_on='warning'`, 'error' or kinds of findings."
-        raise InvalidInputError(msg)
+    fault = "A gate needs what fails it. Pass `fail_on='warning'`, 'error' or kinds of findings."
+    InvalidInputError.raise_if("" if failing else fault)
     accepted = _read_kinds(accept, list_kinds()[2:])
     words = {*failing, "error"} if "warning" in failing else {*failing}
     bad = [finding for finding in findings if words & {finding.kind, finding.severity}]

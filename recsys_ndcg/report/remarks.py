@@ -387,7 +387,8 @@ def _find_metric_below_chance(audit: Audit) -> tuple[Totals, int | None]:
     if not of_relevance:
         return audit.totals, None
     if audit.lists is not None:
-        if any(audit.exceeds_chance(of_relevance, *sample) for sample in _SAMPLES):
+        samples = _SAMPLES if audit.n_users > _SAMPLES[0][0] else _SAMPLES[1:]
+        if any(audit.exceeds_chance(of_relevance, *sample) for sample in samples):
             return audit.totals, None
         if len(of_relevance) < len(audit.measurements):
             audit = audit.measure_others(of_relevance)

@@ -84,8 +84,8 @@ def test_every_format_has_the_same_numbers() -> None:
     assert run(*words, "markdown").stdout.strip() == found.to_markdown().strip()
     assert run(*words, "latex").stdout.strip() == found.to_latex().strip()
     quiet = run(*words, "markdown", "--pairs", "-q").stdout
-    assert quiet.count("\n") == 4 + 3
-    assert found.to_markdown().startswith(quiet.partition("\n| a ")[0])
+    assert quiet.count("\n") == 4 + 1 + 3
+    assert found.to_markdown().startswith(quiet.partition("\n\n| a ")[0])
     assert run(*words, "latex", "--pairs").stdout.count(r"\begin{table}") == 2
 
 
