@@ -156,8 +156,7 @@ class NumberExplanation(HasFindings, Renderable):
         """Return everything as JSON values; a missing number is None."""
         number = {"text": self.text, "metric": self.metric, "value": self.value}
         tables = {"protocols": self.table, "findings": self.findings}
-        rows = {name: to_json_value(table.to_dict("records")) for name, table in tables.items()}
-        return {**number, **rows, "remarks": self.remarks}
+        return {**number, **to_json_value(tables), "remarks": self.remarks}
 
 
 def explain_number(text: str, *, items: int | None = None) -> NumberExplanation:

@@ -169,9 +169,8 @@ def reconcile_lists(
 
 def _list_presets(mine: Measurement) -> list[str]:
     """Return the presets of a metric: of a measure beyond accuracy, only libraries that have it."""
-    if mine.metric.needs:
-        return [name for name, preset in PRESETS.items() if preset.has(str(mine))]
-    return [name for name, preset in PRESETS.items() if preset.metrics]
+    is_beyond, presets = bool(mine.metric.needs), PRESETS.items()
+    return [name for name, one in presets if (one.has(str(mine)) if is_beyond else one.metrics)]
 
 
 def _list_changes(numbers: Numbers, mine: Measurement, preset: str) -> dict[str, Any]:

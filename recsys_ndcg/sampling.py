@@ -165,20 +165,21 @@ def read_ranks(table: pd.DataFrame, plan: Plan) -> GroupedLists:
     is_bad = ~((rank >= 1) & (rank <= candidates) & (rank % 1 == 0) & (candidates % 1 == 0))
     _refuse_row(is_bad, "a rank must be a whole number from 1 to the number of candidates", table)
     user = table["user"] if "user" in table else pd.Series(range(len(table)))
-    best_first = np.argsort(rank, kind="stable")
-    columns = user.iloc[best_first], None, -rank[best_first], candidates[best_first]
-    lists = RankedLists.from_arrays(*columns)._data
-    ranks, sizes = (-lists.estimated).astype(np.int64), lists.true.astype(np.int64)
+    # as estimates and grades, so that lists are read as they are everywhere
+    lists = RankedLists.from_arrays(user, None, -rank, candidates)._data
+    best_first = np.lexsort((-lists.estimated, lists.user_of_row))
+    ranks, sizes = (each[best_first].astype(np.int64) for each in (-lists.estimated, lists.true))
     is_same_user = np.append(lists.user_of_row[1:] == lists.user_of_row[:-1], [False])
     is_bad = is_same_user & (np.append(ranks[1:], 0) == ranks)
     is_bad |= is_same_user & (np.append(sizes[1:], 0) != sizes)
     why = "a user's relevant items have different ranks, among the same number of candidates"
-    rows = {"user": lists.users[lists.user_of_row], "rank": ranks, "candidates": sizes}
-    _refuse_row(is_bad, why, pd.DataFrame(rows))
+    shown = {"user": lists.users[lists.user_of_row], "rank": ranks, "candidates": sizes}
+    _refuse_row(is_bad, why, pd.DataFrame(shown))
     n_users, lengths = len(lists), sizes[lists.offsets[:-1]]
     places = {"ahead": ranks - 1, "tied": np.ones_like(ranks), "within": np.zeros_like(ranks)}
+    rows = {"estimated": -ranks.astype(np.float64), "true": np.ones(len(ranks)), **places}
     return replace(
-        lists.with_columns(true=np.ones(len(ranks)), **places),
+        lists.with_columns(**rows),
         protocol="catalogue",
         lengths=lengths,
         pool=CataloguePool(

@@ -38,7 +38,7 @@ from recsys_ndcg.findings import (
 from recsys_ndcg.input import make_index
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.metrics import Metric, list_metric_names
-from recsys_ndcg.rendering import Document, ReadableTable, Renderable, Verdict
+from recsys_ndcg.rendering import Document, ReadableTable, Renderable
 from recsys_ndcg.report import flatten_metrics, pack_exposures, unpack_exposures
 from recsys_ndcg.scoring import ListCounts, Measurement, Signature, find_metric_name
 from recsys_ndcg.significance import BOOTSTRAPS, Testing, check_margin
@@ -200,7 +200,7 @@ class Comparison(HasFindings, Renderable):
     @property
     def verdict(self) -> str:
         """The result in the first metric of each protocol, in a few sentences."""
-        return " ".join(map(str, self._verdicts()))
+        return " ".join(map(str, self._data.list_verdicts(self.metrics[0])))
 
     @property
     def optimism(self) -> dict[str, float]:
@@ -386,10 +386,6 @@ class Comparison(HasFindings, Renderable):
     def signature(self, metric: str | Metric | None = None) -> Signature:
         """Return how a metric, by default the first, was computed for the first model."""
         return self.signatures[self._find_metric(metric)]
-
-    def _verdicts(self, metric: str | Metric | None = None) -> list[Verdict]:
-        """Return the verdict in a metric, and in the first metric of each other protocol."""
-        return self._data.list_verdicts(self._find_metric(metric))
 
     def plot(  # noqa: PLR0913 - each kind uses some
         self,

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import (
     Floats,
-    Ids,
     Positions,
+    are_equal,
     concat_along,
     concat_ids,
     divide,
@@ -164,12 +164,15 @@ class ModelScores(Scores):
         if run_of is None:
             run_of = [place if have_same_ratings else 0 for place in range(len(runs))]
         elif not have_same_ratings:
-            n_runs = _count_runs(first.users, runs, run_of)
+            # the runs that have each user in at least one fold
+            has_user = np.array([np.isin(first.users, run.users) for run in runs])
+            each = [has_user[np.equal(run_of, run)].any(axis=0) for run in set(run_of)]
+            n_runs = np.sum(each, axis=0, dtype=np.float64)
             for name, values in vars(first.counts).items():
                 merged[name] = (merged[name] / n_runs).astype(values.dtype)
         average = _replace_columns(first, merged)
         scores = np.array([part.per_user for part in expanded])
-        folds_of_runs = [scores[np.equal(run_of, run)] for run in dict.fromkeys(run_of)]
+        folds_of_runs = (scores[np.equal(run_of, run)] for run in dict.fromkeys(run_of))
         tables_of_runs = [_average_scores([*folds]) for folds in folds_of_runs]
         return replace(
             average,
@@ -238,6 +241,8 @@ def require_lists(scores: ModelScores, model: str) -> GroupedLists:
     """Return the lists of the compared users; parameter and error as in `require_report`."""
     data = require_report(scores, model)._data
     assert data.audit.lists is not None, "require_report has checked this"  # noqa: S101
+    if data.audit.n_users == len(scores.users):
+        return data.audit.lists
     return data.audit.lists.take(data.scores.positions_of(scores.users))
 
 
@@ -304,12 +309,6 @@ def _hash_digests(digests: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """
     mixed = pd.util.hash_array(digests.ravel(), categorize=False).reshape(digests.shape)
     return np.asarray(mixed * (digests != 0))
-
-
-def _count_runs(users: Ids, runs: Sequence[ModelScores], run_of: Sequence[int]) -> Floats:
-    """Return the number of runs that have each user in at least one fold."""
-    has_user = pd.DataFrame([np.isin(users, run.users) for run in runs])
-    return has_user.groupby(np.asarray(run_of)).any().sum().to_numpy(dtype=np.float64)
 
 
 def _join_signatures(
@@ -444,6 +443,9 @@ def reject_differences(
 def _keep_common_users(
     models: Mapping[str, ModelScores], users: str
 ) -> tuple[dict[str, ModelScores], dict[str, int]]:
+    first, *others = models.values()
+    if all(are_equal(first.users, other.users) for other in others):
+        return dict(models), {}
     users_of = {name: set(model.users.tolist()) for name, model in models.items()}
     common = set.intersection(*users_of.values())
     n_dropped_users = {name: len(model.users) - len(common) for name, model in models.items()}

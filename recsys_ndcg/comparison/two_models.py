@@ -271,8 +271,7 @@ class Movers:
         return repr(self.table)
 
     def _repr_html_(self) -> str:
-        html: str = self.table.to_html()
-        return html
+        return str(self.table.to_html())
 
 
 def find_movers(models: Mapping[str, ModelScores], metric: str, n: int) -> Movers:

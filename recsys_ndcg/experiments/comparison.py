@@ -157,11 +157,11 @@ class ExperimentComparison(Comparison):
     def to_dict(self) -> dict[str, Any]:
         """Return the tables, the verdict and the remarks as values for JSON; NaN becomes None."""
         tables = self.trends.tables if self._folds.cuts else {}
-        trends = {name: _to_rows(table) for name, table in tables.items()}
+        trends = {name: to_json_value(table.reset_index()) for name, table in tables.items()}
         return {
             **super().to_dict(),
             "trends": trends or None,
-            "cold_start": _to_rows(self.cold_start()),
+            "cold_start": to_json_value(self.cold_start().reset_index()),
         }
 
 
@@ -174,11 +174,6 @@ def find_bad_folds(checks: pd.DataFrame) -> Iterator[Finding]:
             some, every = (table.groupby(level=fold).ngroups for table in (bad, checks))
             names = {"checks": bad.index.unique("check").tolist()}
             yield Finding(f"{verdict}s_in_folds", {"bad": some, "folds": every}, names)
-
-
-def _to_rows(table: pd.DataFrame) -> Any:
-    """Return the rows of a table, with their labels, as dicts for JSON."""
-    return to_json_value(table.reset_index().astype(object).to_dict("records"))
 
 
 def sum_costs(runs_table: pd.DataFrame) -> pd.DataFrame:

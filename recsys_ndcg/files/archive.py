@@ -247,6 +247,9 @@ def check_ids(ids: list[Any], kind: str) -> list[Any]:
     return ids
 
 
+_PLAIN = (str, bool, int, float, type(None))
+
+
 def to_json_value(value: Any) -> Any:
     """Return a value for JSON; None for NaN and infinity, which JSON does not have.
 
@@ -263,9 +266,9 @@ def to_json_value(value: Any) -> Any:
         value = value.astype(object).to_dict("records")
     if isinstance(value, dict):
         return {str(name): to_json_value(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple | np.ndarray):
         return [to_json_value(item) for item in value]
     value = value.item() if isinstance(value, np.generic) else value
     if value is pd.NA or value is pd.NaT or (isinstance(value, float) and not math.isfinite(value)):
         return None
-    return value if isinstance(value, str | bool | int | float | None) else str(value)
+    return value if isinstance(value, _PLAIN) else str(value)

@@ -463,7 +463,8 @@ def unify_numbers(ids: Ids) -> Ids:
 def to_python(value: Any) -> Any:
     """Return a scalar of NumPy as a Python object, a time as pandas' object."""
     if isinstance(value, np.datetime64 | np.timedelta64):  # item() may return a bare integer
-        return pd.Series([value]).iloc[0]
+        kind: Any = pd.Timestamp if isinstance(value, np.datetime64) else pd.Timedelta
+        return kind(value)
     return value.item() if isinstance(value, np.generic) else value
 
 

@@ -136,14 +136,9 @@ def format_period(period: Sequence[float]) -> str:
     return f"from {begin} to {end} ({pluralise(days, 'day')})" if days else f"of {begin}"
 
 
-def _format_value(value: Any) -> str:
-    """Format a float as a number, and a count or another value as it is."""
-    return format_number(value) if isinstance(value, float) else str(value)
-
-
 #: The formats of columns and of sentences, by name.
 FORMATS: dict[str, Callable[..., str]] = {
-    "value": _format_value,
+    "value": lambda value: format_number(value) if isinstance(value, float) else str(value),
     "number": format_number,
     "signed": format_signed,
     "short": partial(format_number, form=".5g"),

@@ -97,7 +97,9 @@ def _assign_strata(lists: GroupedLists, groups: Any, train: Any) -> Any:
         )
         raise InvalidInputError(msg)
     ids, values = read_values_by_id(groups, "strata")
-    strata = Groups.from_values(ids, values, "strata", "item").align(np.asarray(lists.item_ids))
+    known = pd.notna(ids)  # a table after a merge may have rows without an item
+    named = Groups.from_values(ids[known], values[known], "strata", "item")
+    strata = named.align(np.asarray(lists.item_ids))
     n_missing = int(strata.isna().sum())
     if n_missing:
         if _OTHER in strata.cat.categories:

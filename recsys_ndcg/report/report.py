@@ -470,7 +470,8 @@ class Report(HasFindings, Renderable, Mapping[str, float]):
         >>> segments["old"].users.tolist()
         ['bob', 'eve']
         """
-        if isinstance(groups, str) and groups in BUILT_IN_GROUPS and has_column(data, groups):
+        is_built_in = isinstance(groups, str) and groups in BUILT_IN_GROUPS
+        if is_built_in and has_column(data, groups, columns):
             msg = (
                 f"{groups!r} is a built-in group and a column of data. Leave out data, or pass the "
                 f"column as groups: data[['user', {groups!r}]]."

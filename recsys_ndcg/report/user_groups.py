@@ -117,8 +117,10 @@ def assign_segments(
 
 def _find_by_name(name: str, tables: Iterable[Any], columns: Mapping[str, str] | None) -> Groups:
     """Read the groups from the column or the file of that name."""
-    is_path, data = _looks_like_path(name), [one for one in tables if is_table(one, columns)][:1]
-    if data and (has_column(data[0], name) or not is_path):
+    data = [one for one in tables if is_table(one, columns)][:1]
+    # os.path also takes text that is too long for a path
+    is_path = not name or os.path.isfile(name) or os.sep in name or bool(Path(name).suffix)  # noqa: PTH113
+    if data and (has_column(data[0], name, columns) or not is_path):
         return read_table_groups(data[0], name, columns, "data")
     if is_path:
         return read_table_groups(name, None, columns)
@@ -127,12 +129,6 @@ def _find_by_name(name: str, tables: Iterable[Any], columns: Mapping[str, str] |
         f"{suggest(name, BUILT_IN_GROUPS)} For a column, pass its table as data=. {FORMS}."
     )
     raise InvalidInputError(msg)
-
-
-def _looks_like_path(text: str) -> bool:
-    """Return whether text is the path of a file, or looks like one."""
-    # os.path also takes text that is too long for a path
-    return not text or os.path.isfile(text) or os.sep in text or bool(Path(text).suffix)  # noqa: PTH113
 
 
 def _assign_built_in(
@@ -331,18 +327,18 @@ class Groups:
             No user is in a group, or a user is in two. Two labels look the same as text, or a
             label cannot be encoded.
         """
-        key = self.key
+        key, what = self.key, "groups" if self.key == "user" else self.name
         if not len(self.ids):
-            msg = "The groups have no rows. Check the filter or the file that they came from."
+            msg = f"The {what} have no rows. Check the filter or the file that they came from."
             raise InvalidInputError(msg)
         ids = _find_equal_ids(self.ids, users) if self.is_text else self.ids
         ids, user_codes = encode_ids(ids, key)
         if not self.is_text:  # ids of different types never match
-            check_id_types(users, ids, key, (f"the {key}s evaluated", f"the {key}s of the groups"))
+            check_id_types(users, ids, key, (f"the {key}s evaluated", f"the {key}s of the {what}"))
         places = EncodedIds(ids, user_codes).find(users)
         if (places < 0).all():
             msg = (
-                f"None of the {len(users)} evaluated {key}s has a group: the groups have {key}s "
+                f"None of the {len(users)} evaluated {key}s has a group: the {what} have {key}s "
                 f"{_format_id_range(ids)}, the report has {_format_id_range(users)}. Use the same "
                 "ids in both."
             )
@@ -350,7 +346,7 @@ class Groups:
         try:
             group = EncodedIds.factorize(self.group)
         except TypeError as error:
-            msg = f"groups: a label is not hashable ({error}). Use text or numbers."
+            msg = f"{what}: a label is not hashable ({error}). Use text or numbers."
             raise InvalidInputError(msg) from None
         labels, rows = group.ids, pd.DataFrame({"user": user_codes, "group": group.codes})
         rows = rows[rows["group"] >= 0].drop_duplicates()
@@ -504,10 +500,11 @@ def read_table_groups(
     return replace(groups, order=order, is_text=is_text)
 
 
-def has_column(data: Any, name: str) -> bool:
+def has_column(data: Any, name: str, columns: Mapping[str, str] | None) -> bool:
     """Return whether an input is a table, or the path of one, with a column of that name."""
     with suppress(InvalidInputError):  # for instance for pickled predictions
-        return is_table(data, None) and name in Table(_open_table(data)[0], {"item": name}).names
+        names = Table(_open_table(data)[0], {"item": name}).names if is_table(data, columns) else ()
+        return name in names
     return False
 
 

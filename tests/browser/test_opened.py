@@ -27,7 +27,8 @@ def test_it_draws_within_two_seconds(opening: Opening, pages: dict[str, Path], k
 def test_the_verdict_is_first(opening: Opening, pages: dict[str, Path], compared: Any) -> None:
     """It is visible without scrolling; tests/rendering/test_page.py has the sections' order."""
     page = opening.page(pages["comparison"])
-    assert page.locator(".verdict").inner_text() == compared._verdicts()[0].headline
+    verdict = compared._document().verdicts[0]
+    assert page.locator(".verdict").inner_text() == verdict.headline
     assert page.locator(".verdict").bounding_box()["y"] < 300  # type: ignore[index]
 
 

@@ -59,7 +59,7 @@ def test_the_text_has_heading_leaderboard_verdict_remarks_and_signatures() -> No
     remarks = [f"- {line}" for line in FOUR.remarks]
     *others, signature, last = rest[6:]
     legend = format_legend(FOUR._document().list_headings(), key=False)
-    assert others == [*FOUR._verdicts()[0], *remarks, *legend]
+    assert others == [*FOUR._document().verdicts[0], *remarks, *legend]
     assert signature == FOUR.signatures["ndcg@5"].short
     assert last.startswith("other signatures are the same, except: precision@3|threshold:4.0")
 
@@ -80,8 +80,8 @@ def test_each_metric_has_its_own_table_and_verdict() -> None:
     assert not {"chance", "adjusted"} & {*rows[0]}
     assert rows[0][-2:] == ["ndcg@5", "precision@3"]
     assert [row[1].strip("*") for row in rows[2:]] == list(FOUR.leaderboards["rmse"].index)
-    assert "in rmse" in str(FOUR._verdicts("rmse")[0])
-    assert str(FOUR._verdicts("ndcg@5")[0]) == FOUR.verdict
+    assert "in rmse" in str(FOUR._data.list_verdicts("rmse")[0])
+    assert str(FOUR._document().verdicts[0]) == FOUR.verdict
     assert FOUR.signature("rmse") == FOUR.signatures["rmse"]
     assert_rejected("no metric 'recall@5'; it has ndcg@5", FOUR.to_markdown, "recall@5")
 
@@ -217,7 +217,7 @@ def test_a_notebook_shows_the_leaderboard_and_the_verdict() -> None:
     is_first = (FOUR.leaderboard["tier"] == 1).tolist()
     assert [cell.startswith("<strong>") for cell in cells] == is_first
     assert "bold: the first tier" in html
-    assert all(text in html for text in FOUR._verdicts()[0])
+    assert all(text in html for text in FOUR._document().verdicts[0])
     with patch("sys.stdout", io.TextIOWrapper(io.BytesIO(), encoding="ascii")):
         text = str(FOUR)
     assert text.isascii()

@@ -47,11 +47,11 @@ def test_an_experiment_is_cross_validation_of_each_model() -> None:
 def test_two_protocols_have_two_verdicts() -> None:
     """Each names its protocol: a model may be better in one and worse in the other."""
     found = run({"f": item_means, "top": MostPopular()}, protocol="both")
-    rated, catalogue = found._verdicts()
+    rated, catalogue = found._document().verdicts
     assert "in ndcg@5 (rated items)" in rated.headline
     assert "in ndcg@5:catalogue (whole catalogue)" in catalogue.headline
     assert found.verdict == f"{rated} {catalogue}"
-    assert found._verdicts("ndcg@5:catalogue") == [catalogue, rated]
+    assert found._document("ndcg@5:catalogue").verdicts == [catalogue, rated]
     for text in (str(found), found.to_markdown(), found._repr_html_()):
         plain = text.replace("\\", "")
         assert rated.headline in plain

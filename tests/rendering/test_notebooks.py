@@ -90,7 +90,7 @@ def test_a_name_without_cutoff_is_the_only_metric_of_that_name() -> None:
         MODELS, metrics=["rmse", "ndcg@3", "precision@2", "precision@3"], threshold=4
     )
     calls: list[Any] = [
-        found.signature, found._verdicts, found.to_markdown, found.to_latex,
+        found.signature, found.to_markdown, found.to_latex,
         found._data.by_metric.__getitem__, found.leaderboards.__getitem__,
         lambda name: found.movers(metric=name).table.to_dict(),
         lambda name: found.not_worse("good", "poor", margin=0.1, metric=name),

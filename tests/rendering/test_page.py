@@ -65,7 +65,7 @@ def test_a_comparison_has_its_parts_in_order(tmp_path: Path) -> None:
     page = harmless(compared_page())
     assert sections(page) == wanted
     check_structure(page)
-    for text in (*COMPARED._verdicts()[0], *COMPARED.remarks):
+    for text in (*COMPARED._document().verdicts[0], *COMPARED.remarks):
         assert " ".join(text.split()) in page.text
     COMPARED.save(tmp_path / "c.json")
     loaded = harmless(rn.Comparison.load(tmp_path / "c.json").to_html())
