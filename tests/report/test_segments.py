@@ -563,6 +563,9 @@ BAD: dict[str, tuple[Any, dict[str, Any]]] = {
     "'relevant' is a built-in group and a column of data": (
         "relevant", {"data": pd.DataFrame({"user": USERS, "relevant": 1})},
     ),
+    "'cold' is a built-in group and a column of data": (
+        "cold", {"data": {"uid": USERS, "cold": USERS}, "columns": {"user": "uid"}},
+    ),
     "User 'bob' is in two groups of 'segment', 1 and 2": ({1: ["ann", "bob"], 2: ["bob"]}, {}),
     "None of the 4 .* the groups have users 'x' to 'y', the report has 'ann' to 'dee'": (
         {"y": 1, "x": 2}, {},

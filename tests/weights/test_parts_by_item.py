@@ -84,7 +84,7 @@ def test_strata_that_cannot_be_found_are_rejected(tmp_path: Path) -> None:
     report = rn.evaluate(draw_rows(0), **HOW)
     with rejects("Popularity is the number of training rows: pass train="):
         report.by_items()
-    with rejects("None of the 8 evaluated items has a group: the groups have items 99, the report"):
+    with rejects("None of the 8 evaluated items has a group: the strata have items 99, the report"):
         report.by_items({99: 1})
     with rejects("strata: the item 1 is there twice"):
         report.by_items(pd.Series(["a", "b"], index=[1, 1]))
@@ -98,8 +98,11 @@ def test_strata_that_cannot_be_found_are_rejected(tmp_path: Path) -> None:
         report.by_items({})
     with rejects("7 items have no stratum, and would be in 'other', which is the name of one"):
         report.by_items({1: "other"})
-    with rejects("groups: a label is not hashable .*. Use text or numbers"):
+    with rejects("strata: a label is not hashable .*. Use text or numbers"):
         report.by_items({1: ["a"]})
+    items = pd.Series([*range(8), None], dtype=object)  # as after a merge
+    halves = report.by_items(pd.DataFrame({"item": items, "half": [*"aaaabbbb", "c"]}))
+    assert halves.index.unique(-1).tolist() == ["a", "b"]
     with rejects("a Series whose index has row numbers, no items"):
         report.by_items(pd.Series(["a", "b"]))
     for choice in (rn.Convention(ties="best"), rn.Convention(undefined=1.0)):
