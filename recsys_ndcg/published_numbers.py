@@ -33,7 +33,7 @@ _DATA_SETS = {
     "Pinterest": 9_916,  # as published with neural collaborative filtering
 }
 _NUMBER = re.compile(r"(?P<metric>.*?\S)[\s:=]+(?P<value>\d*\.?\d+)\s*(?P<percent>%?)")
-#: What a part of the text can say, and what it sets: to the number in it, else to 1.
+#: What a part of the text can say, by the field that gets its number, or 1 if it has none.
 _PARTS = {
     "n_relevant": r"leave[- ]?one[- ]?out|loo|(\d+) relevant(?: items?)?",
     "among": r"(?:1|one) (?:in|of|among) (\d+)",
@@ -42,7 +42,7 @@ _PARTS = {
     "is_full": r"full(?: ranking| catalogue)?|whole catalogue|all items",
     "is_rated": r"rated items|test ratings",
 }
-_RANKED = {"among", "negatives", "is_full", "is_rated"}  # of these, what says which items
+_RANKED = {"among", "negatives", "is_full", "is_rated"}  # which items are ranked
 _ALL_ITEMS, _RATED_ITEMS = "all items", "rated items"
 _SCORES = ["chance", "worst", "best"]
 _COLUMNS = ["protocol", "stated", "items", *_SCORES, "verdict"]

@@ -127,7 +127,7 @@ class MetricComparison(ReadOnlyArrays):
         return self.measurement.metric
 
     def select_users(self, users: Flags) -> MetricComparison:
-        """Return the scores of some users, in a metric that each user has a score in."""
+        """Return the scores of some users, in a metric of users: the others have exposures."""
         runs = tuple(one[:, users] for one in self.runs)
         return replace(take_along(self, "users", users), runs=runs, known_tests=None)
 
@@ -359,7 +359,7 @@ def test_metrics(results: Sequence[MetricComparison]) -> list[PairResults]:
     runs = [one.sign * run for one in results for run in one.runs]
     pairs = np.concatenate([one.pairs + place * n_models for place, one in enumerate(results)])
     families = _split_families(np.concatenate([one.has_chance for one in results]))
-    # of numbers of all lists, the randomisation test swaps lists, and changes only p
+    # swaps of lists give only p, and the t test the intervals
     how, parts = replace(first.testing, test="t") if first.swaps_lists else first.testing, []
     is_slow = first.progress and first.testing.test_kind.is_resampling
     with progress_bar(enabled=is_slow) as show:

@@ -166,7 +166,7 @@ def plot_trade_off(
 
 
 def _find_front(x: MetricComparison, y: MetricComparison) -> list[bool]:
-    """Return the models that no other is significantly better than without being worse.
+    """Return whether each model is on the front: no other is ahead of it.
 
     Another model is ahead if it is significantly better in one metric, and not significantly worse
     in the other.

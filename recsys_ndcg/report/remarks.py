@@ -404,5 +404,5 @@ def _find_metric_below_chance(audit: Audit) -> tuple[Totals, int | None]:
 
 
 def _has_bad_end(measurement: Measurement) -> bool:
-    """Return whether low scores are bad: of accuracy, where higher is better."""
+    """Return whether low scores are bad: of a metric of accuracy of which more is better."""
     return measurement.metric.greater_is_better and not measurement.metric.needs

@@ -112,15 +112,15 @@ def describe_interval(table: pd.DataFrame, level: float) -> str:
 
 
 def describe_ends(low: float, high: float, level: float, more: str = "") -> str:
-    """Return the ends of a mean's interval and more words in brackets, empty if there are none.
+    """Write an interval, and `more` words, in brackets; NaN is no interval.
 
     Examples
     --------
-    >>> describe_ends(0.25, 0.75, 0.95)
-    ' (95 % interval 0.2500 to 0.7500)'
+    >>> describe_ends(0.25, 0.75, 0.95), describe_ends(np.nan, np.nan, 0.95)
+    (' (95 % interval 0.2500 to 0.7500)', '')
     """
     interval = f"{format_level(level)} % interval {format_range(low, high, '{} to {}')}"
-    inside = "; ".join(filter(None, [interval * (not np.isnan([low, high]).any()), more]))
+    inside = "; ".join(filter(None, ["" if np.isnan(low + high) else interval, more]))
     return f" ({inside})" if inside else ""
 
 
