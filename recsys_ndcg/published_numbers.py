@@ -33,7 +33,7 @@ _DATA_SETS = {
     "Pinterest": 9_916,  # as published with neural collaborative filtering
 }
 _NUMBER = re.compile(r"(?P<metric>.*?\S)[\s:=]+(?P<value>\d*\.?\d+)\s*(?P<percent>%?)")
-#: What a part of the text can say, by the field that gets its number, or 1 if it has none.
+#: The pattern of each part of a text, by the field that it sets: to its number, or else to 1.
 _PARTS = {
     "n_relevant": r"leave[- ]?one[- ]?out|loo|(\d+) relevant(?: items?)?",
     "among": r"(?:1|one) (?:in|of|among) (\d+)",

@@ -342,13 +342,13 @@ def _compare_segments(result: MetricComparison, segment_of_user: pd.Series[Any])
     correction = CORRECTIONS["holm"] if chosen.is_max_t else chosen
     table["p_corrected"] = correction.correct(table["p"].to_numpy())
     column = result.models.index(result.baseline)
-    apart = subtract_scores(result.scores, result.scores[:, [column]])
-    apart[:, column] = np.nan
-    how: dict[str, Any] = {"seed": result.testing.seed}
-    how["both_bounded"] = result.measurement.is_bounded
-    interaction = compare_groups(apart, codes, n_segments, one_family=True, **how)
-    table["difference_from_others"] = interaction.difference.ravel()
-    table["p_interaction"] = interaction.p_corrected.ravel()
+    gains = subtract_scores(result.scores, result.scores[:, [column]])
+    gains[:, column] = np.nan
+    bounded, seed = result.measurement.is_bounded, result.testing.seed
+    how: dict[str, Any] = {"one_family": True, "both_bounded": bounded, "seed": seed}
+    tests = compare_groups(gains, codes, n_segments, **how)
+    table["difference_from_others"] = tests.difference.ravel()
+    table["p_interaction"] = tests.p_corrected.ravel()
     whole = _compare_segment(result, codes >= 0)
     for prefix in ("", "pooled_"):
         over_all = whole[f"{prefix}difference"].reindex(table.index).to_numpy()

@@ -216,8 +216,9 @@ def _find_different_orders(by_metric: Sequence[MetricComparison]) -> Iterator[Fi
     differences must be significant: others are noise.
     """
     first, *others = by_metric
-    difference, every = first.mean_tests.difference, [(first.name, first.pooled_tests)]
-    for metric, tests in [*every, *((other.name, other.mean_tests) for other in others)]:
+    difference = first.mean_tests.difference
+    tested = [(first.name, first.pooled_tests), *((one.name, one.mean_tests) for one in others)]
+    for metric, tests in tested:
         with np.errstate(invalid="ignore"):
             differs = difference * tests.difference < 0
             for each in (first.mean_tests, tests):

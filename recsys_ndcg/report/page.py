@@ -329,11 +329,10 @@ def build_user_section(  # noqa: PLR0913 - the contents of the section
     counts: list[Any] = [("user", scores.users, format_id), ("items", n_items, str)]
     if not np.isnan(n_relevant[users]).any():
         counts.append(("relevant", n_relevant, "{:.0f}".format))
-    names, numbers, formats = zip(*counts, *columns, strict=True)
-    pairs = zip(formats, numbers, strict=True)
-    texts = [[*map(form, values[users].tolist())] for form, values in pairs]
+    shown = [*counts, *columns]
+    texts = [[*map(form, values[users].tolist())] for _, values, form in shown]
     # pandas' string type rejects lone surrogates
-    cells = pd.DataFrame(dict(enumerate(texts)), dtype=object).set_axis([*names], axis=1)
+    cells = pd.DataFrame(zip(*texts, strict=True), columns=[one[0] for one in shown], dtype=object)
     n_trivial = int(trivial[users].sum())
     last = f"; last, {pluralise(n_trivial)} whose score does not depend on the order"
     hint = _NO_LISTS if lists is None else f"Open a user to see {row_content}."

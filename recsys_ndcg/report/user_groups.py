@@ -144,7 +144,7 @@ def _assign_built_in(
     users, counts = scores.users, scores.counts
     of_lists = {"list_length": counts.n_items, "relevant": counts.n_relevant}
     of_lists |= {"activity": counts.activity} if train is None else {}
-    if np.isnan(of_lists.get(name, 0)).any():
+    if name == "relevant" and np.isnan(counts.n_relevant).any():
         msg = (
             "'relevant' needs a threshold: evaluate with `threshold=`, the lowest true value of a "
             "relevant item."
@@ -348,17 +348,17 @@ class Groups:
         except TypeError as error:
             msg = f"{what}: a label is not hashable ({error}). Use text or numbers."
             raise InvalidInputError(msg) from None
-        labels, rows = group.ids, pd.DataFrame({"user": user_codes, "group": group.codes})
+        labels, rows = group.ids, pd.DataFrame({"id": user_codes, "group": group.codes})
         rows = rows[rows["group"] >= 0].drop_duplicates()
-        repeated = rows[rows["user"].duplicated(keep=False)].sort_values("user", kind="stable")
+        repeated = rows[rows["id"].duplicated(keep=False)].sort_values("id", kind="stable")
         if len(repeated):
-            user, (first, second) = repeated["user"].iloc[0], labels[repeated["group"].iloc[:2]]
+            code, (first, second) = repeated["id"].iloc[0], labels[repeated["group"].iloc[:2]]
             msg = (
-                f"{key.capitalize()} {quote(ids[user])} is in two groups of {self.name!r}, "
+                f"{key.capitalize()} {quote(ids[code])} is in two groups of {self.name!r}, "
                 f"{quote(first)} and {quote(second)}. Give each {key} one group."
             )
             raise InvalidInputError(msg)
-        codes = rows.set_index("user")["group"].reindex(places, fill_value=-1).to_numpy()
+        codes = rows.set_index("id")["group"].reindex(places, fill_value=-1).to_numpy()
         if (codes < 0).all():
             msg = f"No evaluated {key} has a group: every label is missing (None, NaN or blank)."
             raise InvalidInputError(msg)
@@ -523,7 +523,7 @@ def is_table(data: Any, columns: Mapping[str, Any] | None) -> bool:
 
 
 def _open_table(data: Any) -> tuple[Any, bool]:
-    """Return the table, that of a file read, and whether it was text."""
+    """Return a table, which is read if it is a file, and whether it was text."""
     source, text = split_format(data)
     return open_indexed_file(source, text, "user") if is_file_source(source) else (data, False)
 
