@@ -6,12 +6,14 @@ import itertools
 import os
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache
-from typing import TypeVar
+from itertools import chain
+from queue import SimpleQueue
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -58,33 +60,48 @@ def map_in_threads(
     [1, 2]
     """
     _reuse_freed_memory()
-    size = min(count_threads(), len(items))
     few = n_rows is not None and n_rows < _FEW_ROWS
-    results: Iterator[Result] = map(work, items)
-    if size < 2 or few or hasattr(_thread, "cancelled"):
-        return _collect(results, len(items), show)
-    cancelled = threading.Event()
-    pool = ThreadPoolExecutor(size, "recsys_ndcg", setattr, (_thread, "cancelled", cancelled))
+    alone = few or hasattr(_thread, "cancelled")
+    size = 1 if alone else min(count_threads(), len(items))
+    results: list[Any] = [None] * len(items)
+    errors: dict[int, BaseException] = {}
+    # No executor: it takes locks for each item, and if an interrupt of the caller comes just then,
+    # the lock stays taken, and the threads wait for it forever
+    left, done, cancelled = enumerate(items), SimpleQueue[int | None](), threading.Event()
+
+    def finish_items() -> Iterator[int]:
+        for place, item in left:
+            try:
+                results[place] = work(item)
+                yield place
+            except BaseException as error:  # noqa: BLE001 - the caller gets the first
+                errors[place] = error
+                deque(left, maxlen=0)
+
+    def work_in_thread() -> None:
+        _thread.cancelled = cancelled
+        deque(map(done.put, finish_items()), maxlen=0)
+        done.put(None)
+
+    threads: list[threading.Thread] = []
     try:
-        with suppress(RuntimeError):  # no thread can be started: the caller does the work
-            results = pool.map(work, items)
-        return _collect(results, len(items), show)
-    except BaseException:
-        cancelled.set()
-        raise
+        with suppress(RuntimeError):  # no more threads can be started
+            while len(threads) < size > 1:
+                thread = threading.Thread(target=work_in_thread, name="recsys_ndcg")
+                thread.start()
+                threads.append(thread)
+        finished = chain.from_iterable(iter(done.get, None) for _ in threads)
+        for n_done, _ in enumerate(finished if threads else finish_items(), start=1):
+            if show is not None:
+                show(n_done / len(items))
     finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _collect(
-    results: Iterator[Result], n_items: int, show: Callable[[float], None] | None
-) -> list[Result]:
-    collected = []
-    for result in results:
-        collected.append(result)
-        if show is not None:
-            show(len(collected) / n_items)
-    return collected
+        cancelled.set()
+        deque(left, maxlen=0)
+        for thread in threads:
+            thread.join()
+    if errors:
+        raise errors[min(errors)]
+    return results
 
 
 def raise_if_cancelled() -> None:

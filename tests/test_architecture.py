@@ -61,13 +61,13 @@ PUBLIC = {
 #: new subject.
 MAX_MEMBERS = 45
 LIMITS = {
-    "code lines, ground": 1_186,
+    "code lines, ground": 1_200,
     "code lines, core": 14_629,
     "code lines, results": 8_900,
     "code lines, lab": 5_561,
     "code lines, edges": 4_061,
-    "code lines": 34_337,
-    "code lines of the tests": 39_523,
+    "code lines": 34_351,
+    "code lines of the tests": 39_543,
     "files": 234,
     "names crossing a room's border": 372,
     "imports past a door": 0,

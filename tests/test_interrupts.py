@@ -53,6 +53,25 @@ print("begun", flush=True)
 sys.argv = [*words, "10000000"]
 main()
 """
+# interrupted at any time, while threads take items
+ITEMS = """
+import os, random, signal, threading, time
+from recsys_ndcg import parallel
+parallel._count_cores = lambda: 2
+def interrupt(seconds):
+    time.sleep(seconds)
+    os.kill(os.getpid(), signal.SIGINT)
+print("begun", flush=True)
+for seed in range(300):
+    seconds = random.Random(seed).random() * 0.01
+    try:
+        other = threading.Thread(target=interrupt, args=[seconds])
+        other.start()
+        parallel.map_in_threads(abs, range(1000))
+        time.sleep(1)
+    except KeyboardInterrupt:
+        other.join()
+"""
 
 
 def members(group: int) -> list[int]:
@@ -151,6 +170,11 @@ def test_a_comparison_with_many_draws(tmp_path: Path, begin: Begin) -> None:
     job = begin(COMPARE, *paths)
     time.sleep(1)
     assert interrupted(job, tmp_path) == (130, "", "")
+
+
+def test_short_items(begin: Begin) -> None:
+    """No thread waits for a lock that the interrupted one has taken."""
+    assert begin(ITEMS).communicate(timeout=60) == ("", "")
 
 
 def test_an_interrupt_is_no_missing_library(
