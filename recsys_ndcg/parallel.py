@@ -60,8 +60,7 @@ def map_in_threads(
     [1, 2]
     """
     _reuse_freed_memory()
-    few = n_rows is not None and n_rows < _FEW_ROWS
-    alone = few or hasattr(_thread, "cancelled")
+    alone = hasattr(_thread, "cancelled") or (n_rows is not None and n_rows < _FEW_ROWS)
     size = 1 if alone else min(count_threads(), len(items))
     results: list[Any] = [None] * len(items)
     errors: dict[int, BaseException] = {}
@@ -73,15 +72,15 @@ def map_in_threads(
         for place, item in left:
             try:
                 results[place] = work(item)
-                yield place
             except BaseException as error:  # noqa: BLE001 - the caller gets the first
                 errors[place] = error
-                deque(left, maxlen=0)
+                deque(left, maxlen=0)  # no thread starts another item
+                return
+            yield place
 
     def work_in_thread() -> None:
         _thread.cancelled = cancelled
-        deque(map(done.put, finish_items()), maxlen=0)
-        done.put(None)
+        deque(map(done.put, chain(finish_items(), [None])), maxlen=0)
 
     threads: list[threading.Thread] = []
     try:
@@ -94,13 +93,14 @@ def map_in_threads(
         for n_done, _ in enumerate(finished if threads else finish_items(), start=1):
             if show is not None:
                 show(n_done / len(items))
+        if errors:
+            raise errors[min(errors)]
     finally:
         cancelled.set()
         deque(left, maxlen=0)
         for thread in threads:
             thread.join()
-    if errors:
-        raise errors[min(errors)]
+        errors.clear()  # an error that is kept by its own traceback keeps the data, too
     return results
 
 

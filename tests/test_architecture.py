@@ -67,7 +67,7 @@ LIMITS = {
     "code lines, lab": 5_561,
     "code lines, edges": 4_061,
     "code lines": 34_351,
-    "code lines of the tests": 39_543,
+    "code lines of the tests": 39_542,
     "files": 234,
     "names crossing a room's border": 372,
     "imports past a door": 0,

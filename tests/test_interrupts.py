@@ -55,22 +55,16 @@ main()
 """
 # interrupted at any time, while threads take items
 ITEMS = """
-import os, random, signal, threading, time
+import contextlib, random, signal, time
 from recsys_ndcg import parallel
 parallel._count_cores = lambda: 2
-def interrupt(seconds):
-    time.sleep(seconds)
-    os.kill(os.getpid(), signal.SIGINT)
+signal.signal(signal.SIGALRM, signal.default_int_handler)
 print("begun", flush=True)
 for seed in range(300):
-    seconds = random.Random(seed).random() * 0.01
-    try:
-        other = threading.Thread(target=interrupt, args=[seconds])
-        other.start()
+    with contextlib.suppress(KeyboardInterrupt):
+        signal.setitimer(signal.ITIMER_REAL, random.Random(seed).uniform(0.0001, 0.01))
         parallel.map_in_threads(abs, range(1000))
         time.sleep(1)
-    except KeyboardInterrupt:
-        other.join()
 """
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -61,9 +62,9 @@ def test_many_callers_at_once(frame: pd.DataFrame) -> None:
     """Their numbers are right, and no thread is left."""
     expected = evaluate_bits(frame, 1)
     with ThreadPoolExecutor(CALLERS) as callers:
-        found = list(callers.map(lambda _: evaluate_bits(frame), range(CALLERS)))
-    assert found == [expected] * CALLERS
-    assert not _ours()
+        bits = callers.map(lambda _: evaluate_bits(frame), range(CALLERS))
+        assert [*bits] == [expected] * CALLERS
+    assert not [one for one in threading.enumerate() if one.name.startswith("recsys_ndcg")]
 
 
 @pytest.mark.usefixtures("small_blocks")
@@ -103,10 +104,6 @@ def test_work_is_done_if_no_thread_can_be_started(monkeypatch: pytest.MonkeyPatc
             patched.setattr(threading.Thread, "start", rarely)
             for _ in range(20):
                 assert map_in_threads(work, range(30)) == [*range(30)]
-
-
-def _ours() -> list[threading.Thread]:
-    return [one for one in threading.enumerate() if one.name.startswith("recsys_ndcg")]
 
 
 def _in_a_child(frame: pd.DataFrame, there: Any) -> None:
@@ -185,6 +182,17 @@ def test_the_error_of_the_first_item_is_raised() -> None:
         assert max(started) < 500
 
 
+@pytest.mark.parametrize("n_rows", [2, None])
+def test_an_error_keeps_no_data(n_rows: int | None) -> None:
+    """Not until the next collection of garbage, in this thread or in others."""
+    items = [np.arange(2), np.arange(2)]
+    kept = weakref.ref(items[0])
+    with limit_threads(2), pytest.raises(ValueError, match="size 1"):
+        map_in_threads(np.ndarray.item, items, n_rows)
+    del items
+    assert kept() is None
+
+
 @pytest.mark.usefixtures("small_blocks")
 def test_nested_calls_run_in_their_own_thread() -> None:
     """Otherwise they would wait for each other forever."""
@@ -209,6 +217,11 @@ def test_blocks_cover_everything_once() -> None:
     assert parallel.split_users(np.arange(size + 2)) == [(0, size), (size, size + 1)]
 
 
+def interrupt(_: float) -> None:
+    """Do as Ctrl-C does, when a share is shown."""
+    raise KeyboardInterrupt
+
+
 @pytest.mark.usefixtures("small_blocks")
 def test_an_interrupt_ends_running_blocks() -> None:
     """The calling thread is interrupted, and another thread's work ends early."""
@@ -227,9 +240,6 @@ def test_an_interrupt_ends_running_blocks() -> None:
                 raise
             time.sleep(0.01)
 
-    def interrupt(_: float) -> None:
-        raise KeyboardInterrupt
-
     with pytest.raises(KeyboardInterrupt):
         map_in_threads(work, range(100), show=interrupt)
     assert ended.is_set()
@@ -244,9 +254,6 @@ def test_after_an_interrupt_no_further_block_starts() -> None:
     def work(item: int) -> None:
         started.append(item)
         time.sleep(0.01 * (item > 0))
-
-    def interrupt(_: float) -> None:
-        raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         map_in_threads(work, range(1000), show=interrupt)
