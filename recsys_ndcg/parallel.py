@@ -6,6 +6,7 @@ import itertools
 import os
 import sys
 import threading
+from _thread import start_new_thread
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -61,12 +62,13 @@ def map_in_threads(
     """
     _reuse_freed_memory()
     alone = hasattr(_thread, "cancelled") or (n_rows is not None and n_rows < _FEW_ROWS)
-    size = 1 if alone else min(count_threads(), len(items))
+    size = 0 if alone else min(count_threads(), len(items))
     results: list[Any] = [None] * len(items)
     errors: dict[int, BaseException] = {}
-    # No executor: it takes locks for each item, and if an interrupt of the caller comes just then,
-    # the lock stays taken, and the threads wait for it forever
-    left, done, cancelled = enumerate(items), SimpleQueue[int | None](), threading.Event()
+    # No executor and no Thread: they take locks in Python for each item and at the start, and if an
+    # interrupt of the caller comes just then, the lock stays taken, and threads wait for it forever
+    left, cancelled = enumerate(items), threading.Event()
+    done, ended = SimpleQueue[int | None](), SimpleQueue[None]()
 
     def finish_items() -> Iterator[int]:
         for place, item in left:
@@ -81,14 +83,13 @@ def map_in_threads(
     def work_in_thread() -> None:
         _thread.cancelled = cancelled
         deque(map(done.put, chain(finish_items(), [None])), maxlen=0)
+        ended.put(None)
 
-    threads: list[threading.Thread] = []
+    threads: list[int] = []
     try:
         with suppress(RuntimeError):  # no more threads can be started
-            while len(threads) < size > 1:
-                thread = threading.Thread(target=work_in_thread, name="recsys_ndcg")
-                thread.start()
-                threads.append(thread)
+            # one call, in which no interrupt can come between a start and its count
+            threads.extend(map(start_new_thread, [work_in_thread] * size * (size > 1), [()] * size))
         finished = chain.from_iterable(iter(done.get, None) for _ in threads)
         for n_done, _ in enumerate(finished if threads else finish_items(), start=1):
             if show is not None:
@@ -98,8 +99,8 @@ def map_in_threads(
     finally:
         cancelled.set()
         deque(left, maxlen=0)
-        for thread in threads:
-            thread.join()
+        for _ in threads:
+            ended.get()
         errors.clear()  # an error that is kept by its own traceback keeps the data, too
     return results
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import multiprocessing
 import threading
 import time
@@ -22,8 +23,8 @@ from recsys_ndcg.parallel import count_threads, limit_threads, map_in_threads
 from recsys_ndcg.scoring import Plan
 from tests.errors import rejects
 from tests.scale.cases import predictions
+from tests.test_interrupts import within
 
-CALLERS = 32
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 
 
@@ -60,11 +61,10 @@ def test_no_number_depends_on_the_threads(frame: pd.DataFrame, n_jobs: int | Non
 @pytest.mark.usefixtures("small_blocks")
 def test_many_callers_at_once(frame: pd.DataFrame) -> None:
     """Their numbers are right, and no thread is left."""
-    expected = evaluate_bits(frame, 1)
-    with ThreadPoolExecutor(CALLERS) as callers:
-        bits = callers.map(lambda _: evaluate_bits(frame), range(CALLERS))
-        assert [*bits] == [expected] * CALLERS
-    assert not [one for one in threading.enumerate() if one.name.startswith("recsys_ndcg")]
+    expected, before = evaluate_bits(frame, 1), _thread._count()
+    with ThreadPoolExecutor(32) as callers:
+        assert {*callers.map(lambda _: evaluate_bits(frame), range(32))} == {expected}
+    assert within(5, lambda: _thread._count() == before)
 
 
 @pytest.mark.usefixtures("small_blocks")
@@ -72,7 +72,7 @@ def test_n_jobs_also_limits_later_computations(
     frame: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The audit, segments, other cutoffs, and saving."""
-    monkeypatch.setattr(threading, "Thread", None)  # fails when it is called
+    monkeypatch.setattr(parallel, "start_new_thread", None)  # fails when it is called
     report = rn.evaluate(frame, metrics=["ndcg@10"], threshold=4, n_jobs=1)
     audit_data = report._data.audit
     assert len(report.audit)
@@ -85,7 +85,7 @@ def test_n_jobs_also_limits_later_computations(
 @pytest.mark.usefixtures("small_blocks")
 def test_work_is_done_if_no_thread_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not one, or only some; results are in the order of the items, whichever is ready first."""
-    start = threading.Thread.start
+    start = _thread.start_new_thread
 
     def work(item: int) -> int:
         time.sleep(0.001 * (item % 3))
@@ -94,14 +94,14 @@ def test_work_is_done_if_no_thread_can_be_started(monkeypatch: pytest.MonkeyPatc
     for most in (0, 1, 2, 4):
         left = iter(range(most))
 
-        def rarely(thread: threading.Thread, left: Iterator[int] = left) -> None:
+        def rarely(*call: Any, left: Iterator[int] = left) -> int:
             if next(left, None) is None:
                 msg = "can't start new thread"
                 raise RuntimeError(msg)
-            start(thread)
+            return start(*call)
 
         with monkeypatch.context() as patched:
-            patched.setattr(threading.Thread, "start", rarely)
+            patched.setattr(parallel, "start_new_thread", rarely)
             for _ in range(20):
                 assert map_in_threads(work, range(30)) == [*range(30)]
 
@@ -115,8 +115,7 @@ def _in_a_child(frame: pd.DataFrame, there: Any) -> None:
 @pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")  # of Python 3.12
 def test_a_forked_process_starts_its_own_threads(frame: pd.DataFrame) -> None:
     """Its parent's threads do not exist there: waiting for them would never end."""
-    expected = evaluate_bits(frame)
-    forking = multiprocessing.get_context("fork")
+    expected, forking = evaluate_bits(frame), multiprocessing.get_context("fork")
     here, there = forking.Pipe()
     child = forking.Process(target=_in_a_child, args=(frame, there))
     child.start()

@@ -70,6 +70,7 @@ def pairs_of_one_hash(count: int) -> list[tuple[int, int]]:
 def attacks() -> dict[str, bytes]:
     """Return the contents of files that hang or crash a careless reader."""
     return {
+        "no attack, 500,000 users": rows(map(whole, range(500_000))),
         "an id of doubling tuples": rows([b"K\x01" + b"2\x86" * 60]),
         "details of doubling lists": predictions(b"]q\x00" + b"0(h\x00h\x00lq\x00" * 60),
         "a key nested 200,000 deep": b"\x80\x04}K\x01" + b"\x85" * 200_000 + b"Ns.",
@@ -116,7 +117,7 @@ for path in sys.argv[1:]:
     if os.fork() == 0:
         resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        signal.setitimer(signal.ITIMER_PROF, 6)
+        signal.setitimer(signal.ITIMER_PROF, 30)
         before, start = memory(), time.process_time()
         try:
             outcome = type(rn.evaluate(path)).__name__
@@ -147,7 +148,7 @@ def test_an_attack_ends_soon_in_little_memory(outcomes: dict[str, Any]) -> None:
     """With our error or a report; never with a hang, a crash or another error."""
     for attack, (outcome, seconds, kilobytes) in outcomes.items():
         assert outcome.startswith(("InvalidInputError: ", "Report")), (attack, outcome)
-        assert seconds < 2, (attack, outcome)
+        assert seconds < 2 * outcomes["no attack, 500,000 users"][1], (attack, outcome)
         assert kilobytes < 200 * 1024, (attack, outcome)
 
 
