@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import sys
 import threading
@@ -12,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache
-from itertools import chain
+from itertools import chain, pairwise, repeat
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
@@ -30,7 +29,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 _thread_limit: ContextVar[int | None] = ContextVar("_thread_limit", default=None)
-_thread = threading.local()  # in a pool's thread it has an attribute: the event that cancels it
+_local = threading.local()  # in one of our threads it has an attribute: the event that cancels it
 _NEVER = threading.Event()
 
 
@@ -61,8 +60,9 @@ def map_in_threads(
     [1, 2]
     """
     _reuse_freed_memory()
-    alone = hasattr(_thread, "cancelled") or (n_rows is not None and n_rows < _FEW_ROWS)
-    size = 0 if alone else min(count_threads(), len(items))
+    alone = hasattr(_local, "cancelled") or (n_rows is not None and n_rows < _FEW_ROWS)
+    size = 1 if alone else min(count_threads(), len(items))
+    calls = [()] * size if size > 1 else []  # a single thread is the caller's own
     results: list[Any] = [None] * len(items)
     errors: dict[int, BaseException] = {}
     # No executor and no Thread: they take locks in Python for each item and at the start, and if an
@@ -81,7 +81,7 @@ def map_in_threads(
             yield place
 
     def work_in_thread() -> None:
-        _thread.cancelled = cancelled
+        _local.cancelled = cancelled
         deque(map(done.put, chain(finish_items(), [None])), maxlen=0)
         ended.put(None)
 
@@ -89,7 +89,7 @@ def map_in_threads(
     try:
         with suppress(RuntimeError):  # no more threads can be started
             # one call, in which no interrupt can come between a start and its count
-            threads.extend(map(start_new_thread, [work_in_thread] * size * (size > 1), [()] * size))
+            threads.extend(map(start_new_thread, repeat(work_in_thread), calls))
         finished = chain.from_iterable(iter(done.get, None) for _ in threads)
         for n_done, _ in enumerate(finished if threads else finish_items(), start=1):
             if show is not None:
@@ -110,7 +110,7 @@ def raise_if_cancelled() -> None:
 
     Long computations call this now and then, so that an interrupt need not wait for them.
     """
-    if getattr(_thread, "cancelled", _NEVER).is_set():
+    if getattr(_local, "cancelled", _NEVER).is_set():
         raise _CancelledError
 
 
@@ -208,7 +208,7 @@ def split_users(offsets: Positions, width: Positions | None = None) -> list[tupl
     by_rows = np.searchsorted(offsets, np.arange(0, n_rows + size, size))
     by_users = np.arange(0, n_users + size, size)
     edges = np.unique(np.concatenate([by_rows, by_users]).clip(max=n_users)).tolist()
-    blocks = list(itertools.pairwise(edges))
+    blocks = list(pairwise(edges))
     return blocks if width is None else [half for one in blocks for half in _halve(*one, width)]
 
 
